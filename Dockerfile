@@ -20,9 +20,8 @@ RUN npm ci --omit=dev --omit=optional --no-audit --no-progress
 # What a plain install leaves out and an image has: the queue on PostgreSQL, the queue board, the tools for agents and traces. In a folder of their own, as npm
 # takes them for what only the checkout needs.
 WORKDIR /optional
-RUN npm install --omit=optional --no-audit --no-progress --prefix . pg@8.23.1 @bull-board/api@9.10.1 @bull-board/fastify@9.10.1 \
-    @modelcontextprotocol/server@2.4.0 zod@4.6.7 \
-    @opentelemetry/api@1.10.0 @opentelemetry/exporter-trace-otlp-http@0.301.0 @opentelemetry/resources@3.1.0 @opentelemetry/sdk-trace@3.1.0
+COPY deploy/optional/package.json deploy/optional/package-lock.json .npmrc ./
+RUN npm ci --omit=optional --no-audit --no-progress
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production

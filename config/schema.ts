@@ -118,8 +118,8 @@ export const SETTINGS = {
     parse: durationOr('auto'),
     print: (value) => (value === 'auto' ? value : durationText(value)),
     fallback: 'auto',
-    fallbackText: 'auto: every hour, or less often so that sweeps take at most a tenth of the time',
-    meaning: 'how often the whole lists are read, which also finds deletions',
+    meaning:
+      'how often the whole lists are read, which also finds deletions; auto: every hour, or a tenth of the time',
   }),
   sweepCron: setting<string | null>({
     env: 'SYNC_SWEEP_CRON',
@@ -159,6 +159,13 @@ export const SETTINGS = {
     fallback: 60_000,
     meaning:
       'how long an unclear send is left to settle before the list is searched for it, after the 30 s that a create may take',
+  }),
+  pushMark: setting<'off' | 'owner' | 'all'>({
+    env: 'PUSH_MARK',
+    parse: oneOf('off', 'owner', 'all'),
+    fallback: 'off',
+    meaning:
+      "whose posts end with a reference, by which an unclear one is found: none, the owner's (owner), or all",
   }),
   httpHost: setting<string>({
     env: 'HTTP_HOST',

@@ -20,7 +20,7 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   app: Pick<App, 'outbox' | 'gate' | 'clock'> & {
-    settings: Pick<App['settings'], 'pushPerMinute' | 'pushSettle'>;
+    settings: Pick<App['settings'], 'pushPerMinute'>;
   };
   backend: QueueBackend;
   /** Only rows of this batch; all where it is left out. */
@@ -72,12 +72,13 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     const closedUntil = gate.closedUntil(now);
     const pacedAt = closedUntil === null ? outbox.releasePaced(now) : null;
     const { ready, unclear, at } = outbox.due(now, most, batch);
-    const settledAt = unclear && reconcileAt(unclear, settings.pushSettle);
-    nextAt = closedUntil ?? earlier(pacedAt, earlier(at, settledAt));
+    const settledAt = later(gate.closedUntil(now, 'reads'), unclear && reconcileAt(unclear));
+    nextAt = earlier(settledAt, closedUntil ?? earlier(pacedAt, at));
     wasFull = ready.length >= most;
     await withdraw(ready, now);
-    if (closedUntil !== null || outbox.paused() !== null) return 0;
-    const due = settledAt !== null && settledAt <= now ? [RECONCILE, ...ready] : ready;
+    if (outbox.paused() !== null) return 0;
+    const isReadDue = settledAt !== null && settledAt <= now;
+    const due = [...(isReadDue ? [RECONCILE] : []), ...(closedUntil === null ? ready : [])];
     const fresh = due.filter((id) => !queued.has(id));
     for (const id of fresh) queued.set(id, clock.monotonic());
     try {
@@ -109,6 +110,11 @@ function forget(queued: Map<number, number>, before: number): void {
 
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+/** Null where nothing waits for it. */
+function later(closedUntil: number | null, at: number | null): number | null {
+  return at === null ? null : Math.max(closedUntil ?? 0, at);
 }
 
 async function enqueue(backend: QueueBackend, ids: readonly number[]): Promise<void> {

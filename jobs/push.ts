@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
 import { traced } from '../src/base/tracing.ts';
-import { type PushResult, push as pushRow } from '../src/outbox/push.ts';
+import { type PushResult, paceOf, push as pushRow } from '../src/outbox/push.ts';
 import { reconcile as reconcileAll } from '../src/outbox/reconcile.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RECONCILE } from './dispatch.ts';
@@ -31,23 +31,46 @@ export const push: JobDefinition = {
           end();
           await setImmediate();
         };
-        return await sendRow(context, id, letNextGo);
+        return await sendRow(context, id, { letNextGo, end });
       });
       await setImmediate();
       if (!result.sent) {
         if (result.reason === 'rate limit') await awaitRateLimit(context, 'push');
-        if (result.reason === 'look first') await pauseQueue(context, 'push', LOOK_FIRST_MS);
         return result.reason;
       }
       context.activity.lastAttemptAt = context.app.clock.monotonic();
+      if (result.note !== null) context.app.log.warn({ event: 'push.mark.lost', outbox: id }, result.note);
       return await conclude(context, result);
     });
   },
 };
 
-async function sendRow(context: JobContext, id: number, letNextGo: () => Promise<void>): Promise<PushResult> {
+/** A request without an answer for so long holds up no other row: most of these are never answered, and take half a minute. */
+const SLOW_MS = 2000;
+/** So many requests may be without an answer beside those that are under way. */
+export const MOST_SLOW = 8;
+
+interface Turn {
+  letNextGo(): Promise<void>;
+  end(): void;
+}
+
+async function sendRow(context: JobContext, id: number, { letNextGo, end }: Turn): Promise<PushResult> {
   await awaitRateLimit(context, 'push');
   await awaitPace(context);
+  const slow = setTimeout(end, SLOW_MS);
+  try {
+    return await sendTraced(context, id, letNextGo);
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+async function sendTraced(
+  context: JobContext,
+  id: number,
+  letNextGo: Turn['letNextGo'],
+): Promise<PushResult> {
   return await traced('push', { outbox: id }, async (tell) => {
     const told = await pushRow(context.sending, id, letNextGo);
     tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
@@ -146,7 +169,7 @@ async function alone<T>({ activity }: JobContext, id: number, work: () => Promis
 async function awaitRateLimit(context: JobContext, name: 'push' | 'reconcile'): Promise<void> {
   const { gate, clock } = context.app;
   const now = clock.now();
-  const until = gate.closedUntil(now);
+  const until = gate.closedUntil(now, name === 'push' ? 'creates' : 'reads');
   if (until !== null) await pauseQueue(context, name, until - now);
 }
 
@@ -163,11 +186,8 @@ async function awaitPace(context: JobContext): Promise<void> {
 }
 
 function nextSendAt({ app, sending }: JobContext): number | null {
-  return sending.store.nextSendAt(sending.perMinute, app.clock.now());
+  return sending.store.nextSendAt(paceOf(sending), app.clock.now());
 }
-
-/** How long creates leave the way to reconcile, where requests fail and unclear rows are due. */
-const LOOK_FIRST_MS = 1000;
 
 /** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */
 const LONGEST_PAUSE_MS = 60_000;

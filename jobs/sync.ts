@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { eraseExpiredRows, tidyMirror } from '../src/app/upkeep.ts';
-import { codeOf, messageOf } from '../src/base/errors.ts';
+import { codeOf, type ErrorCode, messageOf } from '../src/base/errors.ts';
 import { grouped } from '../src/base/text.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import { checkAfterSweep } from '../src/outbox/after-check.ts';
@@ -161,17 +161,25 @@ function failed(
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ resource, mode, outcome, seconds, ...NOTHING });
   if (outcome === 'interrupted') return STOPPED;
-  if (mode === 'sweep') noteFailure(context, resource);
+  if (mode === 'sweep') noteFailure(context, resource, code);
   app.log.error({ event: `sync.${mode}.failed`, resource, code }, `${resource}: ${messageOf(error)}`);
   throw error;
 }
 
+/** A full disk is nothing that the upstream has to be spared for: once there is room, the sweep goes on within seconds. */
+const STORAGE_RETRY_MS = 3000;
+
 /** The next attempt: doubling up to the cap with half of it random, and not before the upstream may be called again. */
-function noteFailure({ app, activity, retry, sending }: WorkContext, resource: Resource): void {
+function noteFailure(
+  { app, activity, retry, sending }: WorkContext,
+  resource: Resource,
+  code: ErrorCode,
+): void {
   const count = (activity.failures.get(resource)?.count ?? 0) + 1;
-  const most = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(count - 1, 16));
+  const doubled = Math.min(retry.lastPassMs, retry.firstPassMs * 2 ** Math.min(count - 1, 16));
+  const most = code === 'storage' ? Math.min(STORAGE_RETRY_MS, doubled) : doubled;
   const now = app.clock.now();
-  const closedMs = (app.gate.closedUntil(now) ?? now) - now;
+  const closedMs = (app.gate.closedUntil(now, 'reads') ?? now) - now;
   const delayMs = Math.max(most / 2 + (sending.random() * most) / 2, closedMs);
   activity.failures.set(resource, { count, retryAt: app.clock.monotonic() + delayMs });
 }

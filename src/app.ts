@@ -1,13 +1,19 @@
 import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
 import type { Client, ClientOptions } from './api/client.ts';
 import { LIMIT_DEFAULTS } from './api/options.ts';
-import { type Closing, createCircuitBreaker, createRateLimit, type RateLimit } from './api/rate-limit.ts';
+import {
+  type CallKind,
+  type Closing,
+  createCircuitBreaker,
+  createRateLimit,
+  type RateLimit,
+} from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
 import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
-import { makeFolder } from './base/files.ts';
+import { makeFolder, refuseForAnybody } from './base/files.ts';
 import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
@@ -56,6 +62,7 @@ export async function openApp(
   try {
     if (!isService) keepHeapFlat();
     makeFolder(settings.dataDir);
+    refuseForAnybody(settings.dataDir);
     const upstream = await findUpstream(settings, input, isService);
     opened.push(upstream.close);
     const seen = new Set(secretsOf(settings));
@@ -138,8 +145,8 @@ function sharedGate(state: ServiceState, log: Logger): RateLimit {
     }
   };
   const store = {
-    read: () => kept(() => state.closing(), null),
-    write: (closing: Closing) => kept(() => state.noteClosing(closing), undefined),
+    read: (kind: CallKind) => kept(() => state.closing(kind), null),
+    write: (kind: CallKind, closing: Closing) => kept(() => state.noteClosing(kind, closing), undefined),
   };
   return createRateLimit(systemClock, { store, breaker: createCircuitBreaker() });
 }
@@ -167,7 +174,17 @@ export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
   const { createMs } = LIMIT_DEFAULTS;
   const times = { createMs, settleMs: settings.pushSettle, perMinute: settings.pushPerMinute };
   const observe = (posts: Post[]): void => writeListed(store, posts, clock.now());
-  return { store: outbox, client, gate, clock, signal, ...times, random: Math.random, observe };
+  return {
+    store: outbox,
+    client,
+    gate,
+    clock,
+    signal,
+    ...times,
+    mark: settings.pushMark,
+    random: Math.random,
+    observe,
+  };
 }
 
 /** A few posts that were met outside a pass. While a pass is under way it brings them itself. */

@@ -8,7 +8,7 @@ import { REJECTIONS } from '../src/api/create.ts';
 import { LIMIT_DEFAULTS } from '../src/api/options.ts';
 import { RETRY_DEFAULTS } from '../src/api/retry.ts';
 import { EXIT_CODES } from '../src/cli/context.ts';
-import { TRANSITIONS } from '../src/outbox/states.ts';
+import { TRANSITIONS } from '../src/outbox/decide/states.ts';
 import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -20,7 +20,7 @@ const pages = [
   readme,
   architecture,
   operations,
-  ...['promises', 'sql', 'api', 'chaos', 'agents'].map((name) => page(`docs/${name}.md`)),
+  ...['promises', 'sql', 'api', 'chaos', 'agents', 'real-service'].map((name) => page(`docs/${name}.md`)),
 ];
 const all = [...pages, page('CONTRIBUTING.md')].join('\n');
 const manifest = JSON.parse(page('package.json')) as {
@@ -46,7 +46,7 @@ describe('the documents', () => {
     const last = codes.pop();
     assert.ok(operations.includes(`sending --> rejected: ${codes.join(' ')} ${last}\n`));
     assert.ok(page('docs/api.md').includes(`| ${codes.join(', ')} and ${last} reject a create;`));
-    assert.ok(page('docs/promises.md').includes(`a refusal (${codes.join(', ')}, ${last})`));
+    assert.ok(page('docs/promises.md').includes(`by ${codes.join(', ')} and ${last}, with JSON`));
   });
 
   it('have the limits of one request', () => {

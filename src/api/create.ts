@@ -30,14 +30,22 @@ export type CreateOutcome =
   | { outcome: 'rejected'; httpStatus: number; reason: string; serverTime: number | null }
   | { outcome: 'throttled'; httpStatus: number | null; retryAt: number; reason: string }
   | { outcome: 'unauthorised'; httpStatus: number; reason: string }
-  | { outcome: 'not-sent'; reason: string }
-  | { outcome: 'unknown'; reason: string; httpStatus: number | null; serverTime: number | null };
+  /** With a status: something before the service answered in its place, as a proxy does during a deploy. */
+  | { outcome: 'not-sent'; reason: string; httpStatus?: number }
+  | {
+      outcome: 'unknown';
+      reason: string;
+      httpStatus: number | null;
+      serverTime: number | null;
+      /** The service says that the post was made, and names it in a way that cannot be read. */
+      isIdUnreadable?: true;
+    };
 
 export type CreateRequest =
   | { operation: 'createPost'; post: NewPost }
   | { operation: 'createPostAsUser'; post: NewPostAsUser };
 
-/** Answers that say the upstream understood and did nothing. */
+/** Answers that say the service understood and did nothing, if their body is its own: JSON. */
 export const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422]);
 
 /** Sends a post once, on a connection of its own, and says what is known afterwards. Never throws. */
@@ -104,6 +112,7 @@ function safeReason(error: unknown, secret: Secret): string {
 function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome {
   const { status: httpStatus, serverTime, body } = answer;
   const reason = `the upstream answered ${describeAnswer(answer)}`;
+  const isOwnWord = body.ok && isJson(body.text);
   if (httpStatus === 401 || httpStatus === 403) return { outcome: 'unauthorised', httpStatus, reason };
   const asked = waitAsked(httpStatus, answer.headers, context.clock.now());
   if (httpStatus === 429) return throttle(context, answer, asked, reason);
@@ -114,6 +123,9 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
     const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
     return { outcome: 'unknown', reason: unclear, httpStatus, serverTime };
   }
+  if (REJECTIONS.has(httpStatus) && httpStatus !== TOO_LARGE && !isOwnWord)
+    return divert(context, httpStatus, reason);
+  context.divertedInRow.creates = 0;
   if (REJECTIONS.has(httpStatus)) {
     const words = rejectionWords(body.text, secret);
     const why = words === '' ? reason : `the upstream answered ${httpStatus}: ${words}`;
@@ -124,8 +136,27 @@ function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome 
     const moved = `the upstream answered ${httpStatus}${place}. ${hint}`;
     return { outcome: 'unknown', reason: moved, httpStatus, serverTime };
   }
-  if (httpStatus < 200 || httpStatus > 299) return { outcome: 'unknown', reason, httpStatus, serverTime };
+  if (httpStatus !== 200 && httpStatus !== 201) return { outcome: 'unknown', reason, httpStatus, serverTime };
   return confirm(answer, body.text, secret);
+}
+
+/** A proxy may say it before the service has seen a byte, in whatever form. */
+const TOO_LARGE = 413;
+
+function isJson(text: string): boolean {
+  return parseOrNull(text) !== null;
+}
+
+const FIRST_DIVERSION_MS = 1000;
+const LONGEST_DIVERSION_MS = 60_000;
+
+/** A page of a proxy is not the service's word: creates wait as in an outage, and then another row is tried. */
+function divert(context: Context, httpStatus: number, reason: string): CreateOutcome {
+  const times = context.divertedInRow.creates++;
+  context.rateLimit.holdCreates(
+    Math.min(LONGEST_DIVERSION_MS, FIRST_DIVERSION_MS * 2 ** Math.min(times, 16)),
+  );
+  return { outcome: 'not-sent', reason: `${reason}, which is no answer of the service`, httpStatus };
 }
 
 /** The wait that nobody asked for begins with this and doubles: a limit of so many calls a second is over at once. */
@@ -141,24 +172,28 @@ function throttle(
   const own = Math.min(retry.maxDelayMs, FIRST_THROTTLE_MS * 2 ** Math.min(throttledInRow.creates, 16));
   if (asked === null) throttledInRow.creates++;
   const retryAt = clock.now() + (asked ?? own);
-  context.rateLimit.closeUntil(retryAt);
+  context.rateLimit.closeUntil(retryAt, ['creates']);
   return { outcome: 'throttled', httpStatus, retryAt, reason };
 }
 
-/** Only the id counts: a post whose id we know exists, whatever else the answer lacks. */
+/** A job's number, or that of anything else, is not the post's: the answer has to say `Success` as documented. */
 function confirm(
   { status: httpStatus, headers, serverTime }: Answer,
   text: string,
   secret: Secret,
 ): CreateOutcome {
-  const json = parseOrNull(text);
-  const postId: unknown = Reflect.get(Object(json), 'post_id');
-  if (!isId(postId) || postId < 1) {
-    const body = describeBody(headers['content-type'], text, Buffer.byteLength(text));
-    const reason = `the upstream answered ${httpStatus} without an integer post_id (${body})`;
-    return { outcome: 'unknown', reason, httpStatus, serverTime };
+  const json: unknown = parseOrNull(text);
+  const [status, postId, url] = ['status', 'post_id', 'url'].map((name): unknown =>
+    Reflect.get(Object(json), name),
+  );
+  const isSuccess = typeof status === 'string' && status.toLowerCase() === 'success';
+  if (isSuccess && isId(postId) && postId >= 1) {
+    const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
+    return { outcome: 'confirmed', postId, url: shownUrl, httpStatus, serverTime };
   }
-  const url: unknown = Reflect.get(Object(json), 'url');
-  const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
-  return { outcome: 'confirmed', postId, url: shownUrl, httpStatus, serverTime };
+  const body = describeBody(headers['content-type'], text, Buffer.byteLength(text));
+  const lack = isSuccess ? 'without an integer post_id that can be read' : 'without the status "Success"';
+  const reason = `the upstream answered ${httpStatus} ${lack} (${body})`;
+  const isIdUnreadable = isSuccess && postId !== undefined && postId !== null;
+  return { outcome: 'unknown', reason, httpStatus, serverTime, ...(isIdUnreadable && { isIdUnreadable }) };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, type ErrorCode } from '../base/errors.ts';
+import { isTooDeep } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import { type Header, isTransientStatus, waitAsked } from './retry.ts';
 
@@ -200,7 +201,7 @@ export function rejectionWords(text: string, secret: Secret): string {
 
 export function parseOrNull(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return isTooDeep(text) ? null : JSON.parse(text);
   } catch {
     return null;
   }

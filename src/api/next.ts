@@ -1,6 +1,4 @@
-import querystring from 'node:querystring';
 import type { Secret } from '../base/secret.ts';
-import { toInstant } from '../contract/datetime.ts';
 import { Failure } from './failure.ts';
 
 export interface NextRules {
@@ -117,80 +115,4 @@ function parameter(name: string, value: string): string {
 
 function wrong(what: string, hint?: string): Failure {
   return new Failure('protocol', `\`next\` ${what}`, hint === undefined ? {} : { hint });
-}
-
-const MOMENT = /\d{4}-\d\d-\d\d([T +]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?/g;
-const EPOCH = /(?<!\d)\d{10}(?=\D|$|\d{3}(\d{3})?(?!\d))/g;
-const ZONE = /(?<=:.*)(Z|[+-]\d\d(:?\d\d)?)$/i;
-const SECOND_MS = 1000;
-
-/** The row that a page ends with; `created` is null where it could not be read. */
-export interface LastRow {
-  id: number;
-  created: string | null;
-}
-
-/**
- * The second in which the last row of a page was made (`2026-01-02T03:04:05`), where the cursor that goes on after it names that time and
- * not the row as well. A service that goes on after a time alone never shows the rest of the rows of that second, at any read, for as long
- * as its pages end there. Other times, as that at which the walk began or at which the cursor runs out, and what the cursors `around` this
- * one say too, tell no place. Where the time of the row is not known, any time may be its.
- */
-export function secondIn(cursor: string, { id, created }: LastRow, around: readonly string[]): string | null {
-  if (!cursor.split('&').some(mayHoldMoment)) return null;
-  const common = new Set(around.flatMap((other) => other.split('&')));
-  const own = cursor.split('&').filter((part) => !common.has(part));
-  const texts = own.flatMap(textsOf);
-  const named = texts.flatMap(momentsIn);
-  const second =
-    created === null ? named[0] : named.some((at) => isTimeOf(created, at)) && toInstant(created);
-  const isRow = new RegExp(`(?<!\\d)${id}(?!\\d)`);
-  // A date is no id: 12 stands in `T12:04:05`.
-  if (!second || texts.some((text) => isRow.test(text.replace(MOMENT, ' ')))) return null;
-  return second.slice(0, 19);
-}
-
-/** The shortest are a date and the seconds since 1970. Most cursors are numbers of pages, and are asked for every page. */
-const SHORTEST_MOMENT = 10;
-
-function mayHoldMoment(part: string): boolean {
-  return part.split('=').some((piece) => piece.length >= SHORTEST_MOMENT);
-}
-
-function textsOf(part: string): string[] {
-  return [querystring.unescape(part), ...part.split('=').map(unpacked)];
-}
-
-function momentsIn(text: string): string[] {
-  const moments = [...text.matchAll(MOMENT)].map(([found]) => toInstant(found.replace(/^(.{10})\+/, '$1T')));
-  const epochs = [...text.matchAll(EPOCH)].map(([found]) =>
-    new Date(SECOND_MS * Number(found)).toISOString(),
-  );
-  return [...moments, ...epochs].filter((moment) => moment !== null);
-}
-
-/** Rows may show their time rounded, or no more than the minute or the day, and a cursor may leave out the zone that they show. */
-function isTimeOf(created: string, moment: string): boolean {
-  return sinceOf(created, moment).length > 0;
-}
-
-/** How long after the time that a row shows a moment is, by each way to read the two as one. */
-function sinceOf(created: string, moment: string): number[] {
-  return [created, created.replace(ZONE, '')].flatMap((text) => {
-    const instant = toInstant(text);
-    if (instant === null) return [];
-    const after = Date.parse(moment) - Date.parse(instant);
-    return after > -SECOND_MS && after < precisionOf(instant) ? [after] : [];
-  });
-}
-
-function precisionOf(instant: string): number {
-  if (instant.endsWith('T00:00:00.000Z')) return 86_400 * SECOND_MS;
-  return instant.endsWith(':00.000Z') ? 60 * SECOND_MS : SECOND_MS;
-}
-
-/** What a cursor in base64 says, where it is one. */
-function unpacked(value: string): string {
-  const text = Buffer.from(querystring.unescape(value), 'base64url').toString('latin1');
-  return /^[\x20-\x7e]{10,}$/.test(text) ? querystring.unescape(text) : '';
 }

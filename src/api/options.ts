@@ -91,6 +91,8 @@ export interface Context {
   onRequest: (info: RequestInfo) => void;
   /** Creates in a row that were throttled without being told until when. */
   throttledInRow: { creates: number };
+  /** Creates in a row that something before the service answered. */
+  divertedInRow: { creates: number };
 }
 
 export function settle(options: ClientOptions): Context {
@@ -116,6 +118,7 @@ export function settle(options: ClientOptions): Context {
     proxy: proxyFor(base, options.env ?? {}),
     onRequest: harmless(options),
     throttledInRow: { creates: 0 },
+    divertedInRow: { creates: 0 },
   };
 }
 

@@ -2,17 +2,22 @@ import { type Clock, isDue, pastOrNull } from '../base/clock.ts';
 import { Failure } from './failure.ts';
 import { RETRY_AFTER_CAP_MS } from './retry.ts';
 
+/** Services limit reads and creates apart: DRF by throttle scopes, others by path. */
+export const CALL_KINDS = ['reads', 'creates'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
 /** When the upstream may be called: shared by everything that talks to it. */
 export interface RateLimit {
-  closeUntil(time: number): void;
-  /** Until when nobody may call, on our clock, by the upstream's own word or the circuit breaker's; null when calls may go out. */
-  closedUntil(now: number): number | null;
-  /** Resolves when a call may go out; fails at once when that is further away than `maxWaitMs`. */
+  /** The upstream refused calls of these kinds until then. */
+  closeUntil(time: number, kinds?: readonly CallKind[]): void;
+  /** Until when no such call may go out, on our clock, by the upstream's own word or the circuit breaker's; null when it may. Creates unless given. */
+  closedUntil(now: number, kind?: CallKind): number | null;
+  /** Resolves when a read may go out; fails at once when that is further away than `maxWaitMs`. */
   pass(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
-  /** Until when the circuit breaker alone keeps calls back: the upstream asked for nothing then, it only does not answer. */
+  /** Until when the circuit breaker alone keeps creates back: the upstream asked for nothing then, it only does not answer. */
   outageUntil(now: number): number | null;
-  /** Whether requests have failed in a row, and none has been answered since. */
-  isDoubtful(): boolean;
+  /** No create goes out for so long: something before the service answers in its place. */
+  holdCreates(ms: number): void;
   /** What one request came to: a status, or null where no answer came. */
   record(status: number | null): void;
 }
@@ -24,8 +29,8 @@ export interface Closing {
 }
 
 export interface RateLimitStore {
-  read(): Closing | null;
-  write(closing: Closing): void;
+  read(kind: CallKind): Closing | null;
+  write(kind: CallKind, closing: Closing): void;
 }
 
 /**
@@ -36,37 +41,48 @@ export function createRateLimit(
   clock: Clock,
   { store, breaker }: { store?: RateLimitStore; breaker?: CircuitBreaker } = {},
 ): RateLimit {
-  let opensAt = Number.NEGATIVE_INFINITY;
-  let seen = Number.NaN;
-  const askedWait = (): number => {
-    const closing = store?.read() ?? null;
-    if (closing !== null && closing.until !== seen) {
-      seen = closing.until;
-      opensAt = Math.max(opensAt, clock.monotonic() + leftOf(closing, clock.now()));
+  const gates = { reads: newGate(), creates: newGate() };
+  let heldUntil = Number.NEGATIVE_INFINITY;
+  const askedWait = (kind: CallKind): number => {
+    const gate = gates[kind];
+    const closing = store?.read(kind) ?? null;
+    if (closing !== null && closing.until !== gate.seen) {
+      gate.seen = closing.until;
+      gate.opensAt = Math.max(gate.opensAt, clock.monotonic() + leftOf(closing, clock.now()));
     }
-    return opensAt - clock.monotonic();
+    return gate.opensAt - clock.monotonic();
   };
-  const outageWait = (): number => (breaker?.until() ?? 0) - clock.monotonic();
+  const outageWait = (kind: CallKind): number =>
+    Math.max(breaker?.until() ?? 0, kind === 'creates' ? heldUntil : 0) - clock.monotonic();
   const after = (wait: number, now: number): number | null => (wait > 0 ? now + Math.ceil(wait) : null);
-  const closedUntil = (now: number): number | null => after(Math.max(askedWait(), outageWait()), now);
+  const closedUntil = (now: number, kind: CallKind = 'creates'): number | null =>
+    after(Math.max(askedWait(kind), outageWait(kind)), now);
   return {
-    closeUntil(time) {
+    closeUntil(time, kinds = CALL_KINDS) {
       const now = clock.now();
-      opensAt = Math.max(opensAt, clock.monotonic() + time - now);
-      seen = time;
-      store?.write({ askedAt: now, until: time });
+      for (const kind of kinds) {
+        gates[kind].opensAt = Math.max(gates[kind].opensAt, clock.monotonic() + time - now);
+        gates[kind].seen = time;
+        store?.write(kind, { askedAt: now, until: time });
+      }
     },
     closedUntil,
-    outageUntil: (now) => (askedWait() > 0 ? null : after(outageWait(), now)),
-    isDoubtful: () => breaker?.isDoubtful() === true,
+    outageUntil: (now) => (askedWait('creates') > 0 ? null : after(outageWait('creates'), now)),
+    holdCreates(ms) {
+      heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
+    },
     record: (status) => breaker?.record(status, clock.monotonic()),
     async pass(maxWaitMs, signal) {
-      for (let opens = closedUntil(0); opens !== null; opens = closedUntil(0)) {
+      for (let opens = closedUntil(0, 'reads'); opens !== null; opens = closedUntil(0, 'reads')) {
         if (opens > maxWaitMs) throw throttled(clock.now() + opens);
         await clock.sleep(opens, signal);
       }
     },
   };
+}
+
+function newGate(): { opensAt: number; seen: number } {
+  return { opensAt: Number.NEGATIVE_INFINITY, seen: Number.NaN };
 }
 
 /** How much of a wait that was written down is left; nothing where the clock was set in between. */
@@ -88,7 +104,6 @@ export function throttled(until: number, httpStatus: number | null = null): Fail
 export interface CircuitBreaker {
   /** When the next request is worth trying, on the monotonic clock; zero, or a moment that has passed, while there is no outage. */
   until(): number;
-  isDoubtful(): boolean;
   record(status: number | null, now: number): void;
 }
 
@@ -102,7 +117,6 @@ export function createCircuitBreaker({ random = Math.random } = {}): CircuitBrea
   let until = 0;
   return {
     until: () => until,
-    isDoubtful: () => failures >= BREAKER_THRESHOLD,
     record(status, now) {
       if (status !== null && status < 500) {
         failures = 0;

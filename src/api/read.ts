@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/errors.ts';
-import { parseJson } from '../base/json.ts';
+import { isTooDeep, MOST_LEVELS, parseJson } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import {
   type Comment,
@@ -258,13 +258,19 @@ async function attemptRead(
   const answer = await exchange(context, dispatcher, secret, request);
   const { status, headers, serverTime, ageMs, body } = answer;
   const now = context.clock.now();
-  // An answer that asks for a wait speaks to all of us, not to the request that met it; so does a 429 that does not say for how long.
+  // An answer that asks for a wait speaks to all reads, not to the one that met it; so does a 429 that does not say for how long. A 503 with
+  // a time is about the whole service.
   const own = status === 429 ? backoffMs(context.retry, attempt, context.random) : null;
   const wait = waitAsked(status, headers, now) ?? own;
-  if (wait !== null) context.rateLimit.closeUntil(now + wait);
+  if (wait !== null) context.rateLimit.closeUntil(now + wait, status === 429 ? ['reads'] : undefined);
   if (status < 200 || status > 299) throw statusFailure(answer, now);
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
+  if (isTooDeep(text))
+    throw new Failure(
+      'protocol',
+      `the answer has lists or objects within each other more than ${MOST_LEVELS} levels deep`,
+    );
   try {
     return { json: JSON.parse(text), text, bytes, serverTime, ageMs, secret };
   } catch {

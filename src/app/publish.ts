@@ -1,9 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
-import { createPrivately, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
+import { isThere } from '../base/files.ts';
 import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { readPosition } from '../postgres/schema.ts';
@@ -14,16 +13,13 @@ import {
   type Publisher,
   type PublisherDeps,
 } from '../publish/publisher.ts';
-import { type Restored, restoreMirror } from '../publish/restore.ts';
+import { restoreMirror } from '../publish/restore.ts';
 import { PUBLIC_TABLES } from '../query/schema-words.ts';
-import type { OpenOptions } from '../store/db.ts';
-import { senderLockPath, takeLock } from '../store/lock.ts';
 import { migrations } from '../store/migrate.ts';
-import { openMirrorStore } from '../store/mirror/store.ts';
 import { openPublishSource, publishedState } from '../store/publish-source.ts';
 import { rebuildMirror } from '../store/rebuild.ts';
-import { flush } from '../store/upkeep/backup.ts';
-import { holder, mirrorOf } from './place.ts';
+import { mirrorOf } from './place.ts';
+import { type RestoredMirror, type RestoreRequest, restoreInPlace } from './restore.ts';
 
 /** The copy in PostgreSQL. Nothing is connected before its first step. */
 export function openPublisher(settings: Settings, url: Secret): Publisher {
@@ -108,78 +104,25 @@ export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyS
   }
 }
 
-export interface RestoreRequest {
+export interface CopyRequest extends RestoreRequest {
   url: Secret;
   /** What the URL is called where it has to be corrected. */
   setting: string;
-  /** What is in the place of the mirror is kept under another name. */
-  replace: boolean;
-  /** Also where the key of the suppression list is not there. */
-  withoutKey: boolean;
-  signal: AbortSignal;
-}
-
-export interface RestoredMirror extends Restored {
-  path: string;
-  /** Where the mirror is that was there before. */
-  keptAs: string | null;
-  /** Rows of the outbox that are looked for upstream before anything is sent. */
-  checking: number;
 }
 
 /** A data folder from the copy in PostgreSQL. */
-export async function restoreFromCopy(settings: Settings, request: RestoreRequest): Promise<RestoredMirror> {
+export async function restoreFromCopy(settings: Settings, request: CopyRequest): Promise<RestoredMirror> {
+  const { url, setting, signal, withoutKey } = request;
+  const { publishSchema: schema } = settings;
   const mirror = mirrorOf(settings);
-  const { path, dataDir, upstream } = mirror;
-  const { signal, replace, withoutKey } = request;
-  const isReplaced = isThere(path);
-  if (isReplaced && !replace) throw inPlace(path);
-  for (const folder of [dataDir, dirname(path)]) makeFolder(folder);
-  const lock = takeLock(senderLockPath(path), holder('restore'));
-  if (!lock.ok) throw new AppError('busy', `${path} is in use by ${lock.holder}`, { hint: 'Stop it first.' });
-  const part = temporaryName(path);
-  try {
-    createPrivately(part);
-    const schema = settings.publishSchema;
-    const { url, setting } = request;
+  return await restoreInPlace(mirror, request, async (part) => {
     const whenAway = `Nothing was restored. See that the server runs and that ${setting} names it, then run this again.`;
     const session = await openCopySession({ url, schema, setting, whenAway });
     const knownVersion = migrations().at(-1)?.version ?? 0;
     const begin = (version: number) => rebuildMirror(part, version, { ...mirror, withoutKey });
-    const restored = await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(
-      () => session.close(),
+    const { upstream } = mirror;
+    return await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(() =>
+      session.close(),
     );
-    await flush(part);
-    const keptAs = isReplaced ? await moveAside(path) : null;
-    await moveInPlace([{ temporary: part, path }]);
-    return { ...restored, path, keptAs, checking: settle(mirror) };
-  } finally {
-    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(part + rest, { force: true });
-    lock.release();
-  }
-}
-
-function inPlace(path: string): AppError {
-  return new AppError('usage', `there is a mirror at ${path} already; nothing was restored`, {
-    hint: 'Set DATA_DIR to another folder. With --yes the mirror that is there is kept under another name.',
   });
-}
-
-/** Everything of it that SQLite keeps in files of their own goes along. */
-async function moveAside(path: string): Promise<string> {
-  const kept = `${path}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  for (const rest of ['-wal', '-shm', ''])
-    if (isThere(path + rest)) await moveInPlace([{ temporary: path + rest, path: kept + rest }]);
-  return kept;
-}
-
-/** The first opening marks what may have been sent since the copy; the search index is made so that the first search finds all. */
-function settle(mirror: OpenOptions): number {
-  const store = openMirrorStore({ ...mirror, holder: holder('restore') });
-  try {
-    while (store.index());
-    return store.status().olderCopy?.checking ?? 0;
-  } finally {
-    store.close();
-  }
 }

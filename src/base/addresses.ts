@@ -29,7 +29,7 @@ export function withWholeAddresses(
 }
 
 function everyAddress(text: string): Address[] {
-  if (!MAY_HOLD_ADDRESS.test(text) && !ANY_UNSEEN.test(text)) return [];
+  if (!UNUSUAL.test(text) || (!MAY_HOLD_ADDRESS.test(text) && !ANY_UNSEEN.test(text))) return [];
   const decoded = decode(text);
   const untagged = withoutTags(decoded);
   const found = addressesIn(decoded);
@@ -122,6 +122,8 @@ const MARKS = new RegExp(`^[^${WORD}_"]+`, 'u');
 const FIELD = /^(?:e-?mail|mail|to|cc|bcc|from|user|username|login)=/i;
 const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
 
+/** What every spelling of an address has one of; a plain sentence of English has none, which is told in a tenth of the time. */
+const UNUSUAL = /[^\t\n !"#$')-;>?A-Z\]-z|}~]/;
 /** Most texts hold none of these; in two goes, as they take half the time of one. */
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
 const MAY_HOLD_ADDRESS =

@@ -24,6 +24,12 @@ export function fromInert(text: string): string {
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
+/** The text without any such apostrophe: what a row is known by does not change with it. */
+export function unguarded(text: string): string {
+  const plain = fromInert(text);
+  return plain === text ? text : unguarded(plain);
+}
+
 export const DELIMITERS = [',', ';', '\t'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 export const DELIMITER_NAMES: Record<Delimiter, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };

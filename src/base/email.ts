@@ -15,3 +15,11 @@ export function foldedText(text: string): string {
 export function isAddress(text: string): boolean {
   return /^\s*[^\s@]+@[^\s@]+\s*$/.test(text);
 }
+
+/** One mailbox however it is written: case, what follows a plus, and the dots and the second name of one large provider. */
+export function mailbox(address: string): string {
+  const [local = '', domain = ''] = emailKey(address).split(/@(?=[^@]*$)/);
+  const name = local.replace(/\+.*$/, '');
+  const isGoogle = domain === 'gmail.com' || domain === 'googlemail.com';
+  return isGoogle ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`;
+}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { storageError } from './errors.ts';
+import { AppError, storageError } from './errors.ts';
 
 /** Of this process alone: in a container the next one has the same number. */
 const PROCESS = randomBytes(4).toString('hex');
@@ -24,6 +24,21 @@ export function makeFolder(path: string): void {
     // Another process may have made it just now.
     if (errnoOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
+}
+
+const WRITTEN_BY_ANYBODY = 0o002;
+
+/** Whether every user of the machine may make, replace or remove files in it: what is read there may be anybody's. */
+export function isForAnybody(folder: string): boolean {
+  return ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & WRITTEN_BY_ANYBODY) !== 0;
+}
+
+/** SQLite also reads what lies beside its file under the right name. */
+export function refuseForAnybody(folder: string): void {
+  if (!isForAnybody(folder)) return;
+  throw new AppError('usage', `every user of this machine can write to ${folder}`, {
+    hint: `Run: chmod o-w ${folder}. Or set DATA_DIR (or MIRROR_PATH) to a folder of its own.`,
+  });
 }
 
 /** Which file is there, however it is called; null where there is none. Numbers of files are larger than a double holds on some file systems. */

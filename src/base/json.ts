@@ -10,17 +10,35 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson;
 
+/** Deepest nesting of JSON from outside. 10 MB of brackets take 1 GB and seconds to parse, and every recursive reader is at risk. */
+export const MOST_LEVELS = 64;
+
+const [QUOTE, BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Whether lists and objects lie within each other more than 64 levels deep. Reads the text once, and makes nothing of it. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === QUOTE) at = endOfString(text, at);
+    else if (sign === LIST || sign === OBJECT) depth++;
+    else if (sign === LIST_END || sign === OBJECT_END) depth--;
+    if (depth > MOST_LEVELS) return true;
+  }
+  return false;
+}
+
+function endOfString(text: string, begin: number): number {
+  let at = begin + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
 /** JSON.parse, with numbers beyond 2^53 - 1 as raw JSON instead of rounded: no field takes one, but one that is kept as it came may. */
 export function parseJson(text: string): unknown {
-  try {
-    return exact.parse(text, (_key, value, { source = '' }) =>
-      typeof value === 'number' && isRounded(value) ? exact.rawJSON(source) : value,
-    );
-  } catch (error) {
-    // A reviver goes down level by level, and the plain parser does not.
-    if (error instanceof RangeError) return JSON.parse(text);
-    throw error;
-  }
+  return exact.parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' && isRounded(value) ? exact.rawJSON(source) : value,
+  );
 }
 
 /** Whether reading this number may have changed it. */

@@ -52,6 +52,17 @@ export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
 /** What was replaced already stays as it is, however many hands it goes through; people without an address are not one person. */
 const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
+/** In the place of an address that has no pseudonym. */
+export const HIDDEN_ADDRESS = 'address@redacted.invalid';
+
+/**
+ * The text with every address in it hidden, and none made a pseudonym. For words that somebody may have put in to be told whose pseudonym
+ * comes back; pseudonyms that are in it stay.
+ */
+export function hideAddresses(text: string): string {
+  return replaceAddresses(text, (address) => (HAS_NO_PERSON.test(address) ? address : HIDDEN_ADDRESS));
+}
+
 /** Keys under which objects have the name and the address of a person. */
 export const NAME_KEY =
   /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;

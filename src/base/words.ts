@@ -1,3 +1,5 @@
+import { replaceAddresses } from './addresses.ts';
+
 /**
  * A text as the full-text index holds it. The same rules take apart what is stored, what is asked for and what is shown, so that all
  * three agree. SQLite deletes a row from the index by its old text: a change to `searchable` needs a migration that indexes anew.
@@ -81,8 +83,34 @@ function remembering<T>(make: (piece: string) => T): (piece: string) => T {
   };
 }
 
+/**
+ * Begins each word of an e-mail address in the index, where it stands behind the text. Those who may not see addresses do not look for such
+ * words, so that nothing they find depends on one.
+ */
+const IN_ADDRESS = '\ue000';
+
+/** A word as the index holds it inside an address. */
+export function inAddress(word: string): string {
+  return `${IN_ADDRESS}${word}`;
+}
+
+/** A text as it is shown without addresses, with blanks in their places. */
+export function withoutAddresses(text: string): string {
+  return replaceAddresses(text, (_address, written) => ' '.repeat(written.length));
+}
+
 /** What goes into the index for a text. Plain English comes back as it is. */
 export function searchable(text: string): string {
+  const hidden: string[] = [];
+  const seen = replaceAddresses(text, (address) => {
+    hidden.push(...tokensOf(address).map(({ word }) => inAddress(word)));
+    return ' ';
+  });
+  const words = wordsSeen(seen);
+  return hidden.length === 0 ? words : `${words}\n${hidden.join(' ')}`;
+}
+
+function wordsSeen(text: string): string {
   // As many bytes as signs is plain ASCII, which is told in a third of the time that a pattern takes.
   const isForeign = Buffer.byteLength(text) !== text.length && FOREIGN.test(text);
   const folded = isForeign ? fold(text).replace(SIGNS, ' $& ') : text;

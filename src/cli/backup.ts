@@ -16,9 +16,9 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-To use a copy, stop the service and put the copy in the place of the mirror (without its old -wal and -shm), or point
-MIRROR_PATH at it. It knows that it is an older copy: rows that may have been sent since are looked for before anything is
-sent, and who was erased since is erased again, as long as the data folder is the same. "status" tells how far that is.
+To use a copy, stop the service and run "feedback-mirror restore --from FILE --yes". It knows that it is an older copy: rows that
+may have been sent since are looked for before anything is sent, and who was erased since is erased again, as long as the data
+folder is the same. "status" tells how far that is.
 
 Example:
   feedback-mirror backup feedback-$(date +%F).db`;

@@ -8,7 +8,10 @@ import { boardNamedIn } from './outbox.ts';
 import { stateWord } from './outbox-text.ts';
 import { openSending, PATIENCE, patienceOf } from './sending.ts';
 
-type CreateFlags = Flags<'board' | 'title' | 'content' | 'email' | 'fullName', 'wait'> & { patience: string };
+type CreateFlags = Flags<
+  'board' | 'title' | 'content' | 'email' | 'fullName',
+  'wait' | 'acceptUnknownBoards'
+> & { patience: string };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -19,6 +22,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--content <text>', 'the text below it; - reads it from standard input')
     .option('--email <address>', 'the customer who asks for it; without one it is yours')
     .option('--full-name <name>', "the customer's name; else the part of the e-mail before the @")
+    .option('--accept-unknown-boards', 'also for a board that the mirror does not know')
     .option('--wait', 'send it now and wait until it is confirmed')
     .option('--patience <duration>', PATIENCE, '60s')
     .addHelpText('after', EXAMPLES)
@@ -38,7 +42,7 @@ async function create(context: Context, flags: CreateFlags): Promise<void> {
   for (const [flag, value] of Object.entries({ '--board': board, '--title': title }))
     if (value === undefined) throw new AppError('usage', `${flag} is missing`);
   const content = flags.content === '-' ? await readInput(context.signal) : flags.content;
-  const named = await boardNamedIn(context, board ?? '');
+  const named = await boardNamedIn(context, board ?? '', flags.acceptUnknownBoards);
   const checked = checkDraft({ board: named, title, content, email, full_name: fullName });
   for (const note of checked.notes) context.remark(`Note: ${note}.`);
   await using sending = closing(await openSending(context, 'create', flags.wait === true));

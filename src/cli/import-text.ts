@@ -7,7 +7,8 @@ import type { Duplicates } from '../outbox/import/duplicates.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
 import type { Tally } from '../outbox/import/intake.ts';
 import type { Preview } from '../outbox/import/preview.ts';
-import type { StateCounts } from '../store/outbox/types.ts';
+import type { Question } from '../outbox/import/questions.ts';
+import type { NewRow, StateCounts } from '../store/outbox/types.ts';
 import type { Context } from './context.ts';
 import { stateText } from './outbox-text.ts';
 import { cut, table } from './table.ts';
@@ -76,13 +77,20 @@ function tallyNotes({ refused, refusals, notes, alreadyBy }: Tally, more: string
   return lines;
 }
 
-export function printIntake(context: Context, tally: Tally, outcome: Outcome, waits: boolean): void {
-  const { batch, batches, results, estimate } = outcome;
+export function printIntake(
+  context: Context,
+  tally: Tally,
+  outcome: Outcome & { open: readonly Question[] },
+  waits: boolean,
+): void {
+  const { batch, batches, results, estimate, open } = outcome;
   context.print(tallyTable(tally, 'accepted'));
   const lines = tallyNotes(
     tally,
     results === null ? '; use --results to see all' : `; all are in ${results}`,
   );
+  // What would have stopped the import was answered.
+  lines.push(...open.filter(({ isBlocking }) => !isBlocking).flatMap(questionLines));
   // Rows that came again are in their own batches still.
   const where = batches.includes(batch) ? [batch] : batches;
   if (tally.accepted > 0)
@@ -107,23 +115,62 @@ export function printStates(context: Context, { batches, results }: Outcome, sta
   if (lines.length > 0) context.print(lines.join('\n'));
 }
 
-export function printPreview(context: Context, tally: Tally, preview: Preview, estimate: Estimate): void {
+interface Open {
+  estimate: Estimate;
+  questions: readonly Question[];
+  lost: string | null;
+  mark: string | null;
+}
+
+export function printPreview(context: Context, tally: Tally, preview: Preview, open: Open): void {
+  const { estimate, questions, lost, mark } = open;
   context.print(tallyTable(tally, 'would be accepted'));
+  if (preview.first.length > 0) context.print(`\n${firstPosts(preview.first)}`);
   context.print(`\n${goesAs(preview)}`);
   const { unknownBoards, moreUnknownBoards, duplicates } = preview;
   if (unknownBoards.length > 0) context.print(`\n${boardsTable(unknownBoards, moreUnknownBoards)}`);
   if (duplicates && duplicates.found > 0) context.print(`\n${duplicatesTable(duplicates)}`);
   const lines = ['', ...tallyNotes(tally, '.')];
+  if (lost !== null) lines.push(lost);
+  // Boards have a table of their own.
+  const asked = questions.filter(({ takes }) => takes === null || 'column' in takes);
+  lines.push(...asked.flatMap(questionLines));
   if (unknownBoards.length > 0)
-    lines.push('An import stops at boards that nobody knows: use --board-map "Old name=board" for each.');
+    lines.push('An import stops at boards that are not known: use --board-map "Old name=board" for each.');
   if (preview.mirror === 'empty')
     lines.push('There is no mirror yet to compare with: run "feedback-mirror sync" first to learn more.');
   else if (preview.mirror === 'no posts') lines.push('The service has no posts yet to compare with.');
   else if (tally.accepted > 0 && duplicates?.found === 0)
     lines.push('None of the new rows looks like a post that is there already.');
+  if (tally.accepted > 0 && mark !== null) lines.push(`Posts end with a line such as "${mark}".`);
   if (tally.accepted > 0) lines.push(`${estimateText(estimate)}.`);
   lines.push(...notified(preview), 'This was a dry run: nothing was written.');
   context.print(lines.join('\n'));
+}
+
+/** As a script answers it. */
+function questionLines({ problem, question, answers }: Question): string[] {
+  const said = answers.map(({ text, flag }) => `${text}${flag === null ? '' : `: ${flag}`}`);
+  return [`${problem.charAt(0).toUpperCase()}${problem.slice(1)}. ${question} ${said.join('. ')}`];
+}
+
+const CONTENT_SHOWN = 300;
+
+/** With its line breaks. */
+function shortened(content: string): string {
+  const characters = [...content.trimEnd()];
+  return characters.length <= CONTENT_SHOWN
+    ? characters.join('')
+    : `${characters.slice(0, CONTENT_SHOWN).join('')} …`;
+}
+
+function firstPosts(posts: readonly NewRow[]): string {
+  const post = ({ title, content, board, email, full_name, line }: NewRow): string => {
+    const by = email === null ? 'the owner of the token' : `${full_name} (${email})`;
+    const text = content === '' ? [] : shortened(content).split('\n');
+    return [title, ...text, `(board ${board}, by ${by}, line ${line})`].map((part) => `  ${part}`).join('\n');
+  };
+  return ['The first posts, as they will look:', ...posts.map(post)].join('\n\n');
 }
 
 function goesAs({ mirror, asOwner, asKnownCustomer, asNewCustomer, ...people }: Preview): string {
@@ -144,7 +191,10 @@ function boardsTable(boards: readonly UnknownBoard[], more: number): string {
     line,
     suggestions.join(', '),
   ]);
-  const lines = [table(['unknown board', 'rows', 'first in line', 'did you mean'], rows)];
+  const lines = [
+    'Boards that are not known by these names:',
+    table(['unknown board', 'rows', 'first in line', 'did you mean'], rows),
+  ];
   if (more > 0) lines.push(`and ${counted(more, 'row')} with further unknown boards`);
   return lines.join('\n');
 }

@@ -10,10 +10,10 @@ import { knownTargets, readBoardMap } from '../outbox/import/boards.ts';
 import { DUPLICATE_KINDS, type DuplicateSearch, type SearchOptions } from '../outbox/import/duplicates.ts';
 import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbox/import/import.ts';
 import type { Input } from '../outbox/import/input.ts';
+import { markExample, markLabel } from '../outbox/mark.ts';
 import type { ImportReads } from '../store/outbox/imports.ts';
 import type { StateCounts } from '../store/outbox/types.ts';
 import {
-  askLine,
   type Context,
   canAsk,
   closing,
@@ -24,12 +24,20 @@ import {
   stoppable,
   wholeNumber,
 } from './context.ts';
+import type { Choices } from './import-questions.ts';
 import * as words from './import-text.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
 
-type Text = 'board' | 'encoding' | 'perMinute' | 'results';
-type ImportFlags = Flags<Text, 'dryRun' | 'acceptUnknownBoards' | 'wait'> & {
+type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
+type Switch =
+  | 'dryRun'
+  | 'acceptUnknownBoards'
+  | 'acceptRepeatedTitles'
+  | 'acceptStrippedKeys'
+  | 'includeClosed'
+  | 'wait';
+type ImportFlags = Flags<Text, Switch> & {
   [K in 'map' | 'boardMap' | 'skipDuplicates']?: string[];
 } & { patience: string };
 
@@ -51,12 +59,19 @@ export function register(program: Command, stop: AbortSignal): void {
       collect,
     )
     .option('--accept-unknown-boards', 'send to boards that the mirror does not know')
+    .option('--include-closed', 'also rows whose state says done, closed or archived')
+    .option('--accept-repeated-titles', 'send rows although more than a fifth of them repeat a title')
+    .option('--accept-stripped-keys', 'send rows whose keys differ from known ones in leading zeros alone')
     .option(
       '--skip-duplicates <kind>',
       'leave out rows like posts that exist: same, title, content or all',
       collect,
     )
     .option('--encoding <name>', `instead of the detected one: ${ENCODINGS.join(', ')}`)
+    .option(
+      '--mark <text>',
+      'end each post with this and a reference, by which an unclear one is found for certain',
+    )
     .option('--per-minute <number>', 'send this import slower than PUSH_PER_MINUTE')
     .option('--results <file>', 'write the rows with what became of each; can be imported again')
     .option('--wait', 'send them now and wait until each is confirmed or needs a decision')
@@ -91,8 +106,10 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   await using input = closing(await openInput({ path, stdin, spoolIn }));
   const progress = await openProgress(context);
   try {
-    if (path !== '-') await askWhatIsUnclear(context, input, choices);
-    const request = { ...requestOf(context, { input, ...choices }, progress), perMinute };
+    if (path !== '-') await askWhatIsOpen(context, input, choices, flags.dryRun === true);
+    const { pushMark: setting } = context.settings;
+    const marking = { label: flags.mark === undefined ? null : markLabel(flags.mark), setting };
+    const request = { ...requestOf(context, { input, ...choices }, progress), perMinute, marking };
     if (flags.dryRun) await runDry(context, request, progress);
     else await realRun(context, request, { ...flags, patienceMs, progress });
   } finally {
@@ -100,9 +117,8 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   }
 }
 
-type Choices = ImportChoices & { map: Record<string, string | null> };
-
-function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: ImportFlags): Choices {
+function choicesOf(flags: ImportFlags): Choices {
+  const { map, board, boardMap, acceptUnknownBoards, encoding } = flags;
   const known = ENCODINGS.find((name) => name === encoding?.toLowerCase());
   if (encoding !== undefined && known === undefined)
     throw new AppError('usage', `--encoding "${encoding}" is not known; it can be ${ENCODINGS.join(', ')}`);
@@ -110,7 +126,9 @@ function choicesOf({ map, board, boardMap, acceptUnknownBoards, encoding }: Impo
     map: readBoardMap((boardMap ?? []).flatMap(linesOf)),
     acceptUnknown: acceptUnknownBoards === true,
   };
-  return { map: readMap(map ?? []), board, encoding: known, boards };
+  const { includeClosed, acceptRepeatedTitles, acceptStrippedKeys } = flags;
+  const accepted = { includeClosed, acceptRepeatedTitles, acceptStrippedKeys };
+  return { map: readMap(map ?? []), board, encoding: known, boards, ...accepted };
 }
 
 /** What has no sign in it is a file of such lines. */
@@ -131,29 +149,44 @@ function linesOf(text: string): string[] {
 }
 
 /** In a terminal the person is asked; a script gets the same as an error, with the flag that answers it. */
-async function askWhatIsUnclear(context: Context, input: Input, choices: Choices): Promise<void> {
-  const { say, signal } = context;
+async function askWhatIsOpen(
+  context: Context,
+  input: Input,
+  choices: Choices,
+  isDryRun: boolean,
+): Promise<void> {
   if (!canAsk(context)) return;
-  const { inspectCsv } = await import('../outbox/csv/read.ts');
-  const { unclear, headers } = await inspectCsv(input.read, choices);
-  const ask = (words: string): Promise<string> => askLine(words, 'nothing was accepted', signal);
-  for (const { field, problem, proposals } of unclear) {
-    if (field === 'board') {
-      say(`${problem}.`);
-      choices.board = (await ask('Which board do all rows go to? ')) || undefined;
-      continue;
-    }
-    const offered = proposals.length > 0 ? proposals : headers;
-    say(
-      [`${problem}. Which column is the ${field}?`, ...offered.map((name, i) => `  ${i + 1}  ${name}`)].join(
-        '\n',
-      ),
-    );
-    const none = field === 'content' ? ' (nothing: no text)' : '';
-    const answer = await ask(`Its number or name${none}: `);
-    const header = offered[Number(answer) - 1] ?? answer;
-    if (header !== '') choices.map[field] = header;
-    else if (field === 'content') choices.map.content = null;
+  const [{ inspectCsv }, { columnQuestions }, { asking, askQuestion }] = await Promise.all([
+    import('../outbox/csv/read.ts'),
+    import('../outbox/import/questions.ts'),
+    import('./import-questions.ts'),
+  ]);
+  for (;;) {
+    const { unclear, headers } = await inspectCsv(input.read, choices);
+    const [question] = columnQuestions(unclear);
+    if (!question) break;
+    await askQuestion(asking(context), question, headers, choices);
+  }
+  if (!isDryRun) await askAboutRows(context, input, choices);
+}
+
+/** What the rows leave open: boards that are not known, and titles that repeat. */
+async function askAboutRows(context: Context, input: Input, choices: Choices): Promise<void> {
+  const [{ readsForImport }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
+    import('../app/readers.ts'),
+    import('../outbox/import/import.ts'),
+    import('../outbox/csv/read.ts'),
+    import('./import-questions.ts'),
+  ]);
+  await using reads = closing(readsForImport(context.settings));
+  if (!reads) return;
+  const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
+  for (;;) {
+    const { questions } = await surveyFile(reads, { ...choices, input, ...quiet });
+    const [question] = questions.filter(({ isBlocking }) => isBlocking);
+    if (!question) return;
+    const { headers } = await inspectCsv(input.read, choices);
+    await askQuestion(asking(context), question, headers, choices);
   }
 }
 
@@ -186,15 +219,23 @@ async function runDry(context: Context, request: Request, progress: Progress): P
   await using scratch = closing(openScratch());
   await using duplicates = closing(reads ? await searchIn(context) : null);
   const boards = knownTargets(reads, request.boards);
-  const { tally, preview } = await flow.dryRun({ reads, scratch, duplicates }, { ...request, boards });
+  const chosen = { ...request, boards };
+  const { tally, preview, ...open } = await flow.dryRun({ reads, scratch, duplicates }, chosen);
   progress.stop();
   const rates = { perMinute: context.settings.pushPerMinute, ownPerMinute: request.perMinute ?? null };
   const now = systemClock.now();
   const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, rates, now), now);
   if (context.json)
-    context.print(JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, estimate }));
-  else words.printPreview(context, tally, preview, estimate);
+    context.print(
+      JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, ...open, estimate }),
+    );
+  else words.printPreview(context, tally, preview, { estimate, ...open, mark: exampleOf(request) });
   if (tally.refused > 0) process.exitCode = EXIT_CODES.partial;
+}
+
+/** The last line of the posts, where they carry a mark. */
+function exampleOf({ marking }: Request): string | null {
+  return marking ? (markExample(marking, null) ?? markExample(marking, '')) : null;
 }
 
 async function searchIn({ settings }: Context, onFound?: SearchOptions['onFound']): Promise<DuplicateSearch> {
@@ -275,7 +316,10 @@ interface Run extends Imported {
 async function report(context: Context, request: Request, run: Run, options: RunOptions): Promise<void> {
   const { tally, batch, batches } = run;
   const { wait = false } = options;
-  const { estimateWaiting } = await import('../outbox/estimate.ts');
+  const [{ estimateWaiting }, { rowQuestions }] = await Promise.all([
+    import('../outbox/estimate.ts'),
+    import('../outbox/import/questions.ts'),
+  ]);
   const { store, clock } = run.sending;
   const waiting = batches.includes(batch) ? batch : null;
   const estimate =
@@ -283,7 +327,9 @@ async function report(context: Context, request: Request, run: Run, options: Run
       ? null
       : estimateWaiting(store, waiting, context.settings.pushPerMinute, clock.now());
   const outcome = { batch, batches, results: options.results ?? null, estimate };
-  if (!context.json) words.printIntake(context, tally, outcome, wait);
+  const facts = request.facts();
+  const open = facts ? rowQuestions({ columns: facts, tally, unknownBoards: [], choices: request }) : [];
+  if (!context.json) words.printIntake(context, tally, { ...outcome, open }, wait);
   let states: StateCounts | null = null;
   try {
     if (wait) states = await waitAll(run, options.patienceMs);

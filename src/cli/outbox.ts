@@ -44,7 +44,7 @@ Examples:
 
 type Which = Flags<'batch' | 'state'>;
 type Text = 'board' | 'title' | 'content' | 'email' | 'fullName';
-type EditFlags = Flags<'batch' | 'whereBoard' | 'whereEmail' | Text, 'retry'>;
+type EditFlags = Flags<'batch' | 'whereBoard' | 'whereEmail' | Text, 'retry' | 'acceptUnknownBoards'>;
 
 function decisions(outbox: Command, open: () => Context): void {
   outbox
@@ -112,7 +112,7 @@ function decisions(outbox: Command, open: () => Context): void {
     .requiredOption('--post <number>', 'the post that this row turned into')
     .description('say which post an uncertain row is')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
-    .action((id: string, { post }: { post: string }) => resolve(open(), id, wholeNumber('--post', post)));
+    .action((id: string, { post }: { post: string }) => resolve(open(), id, postNumber(post)));
   editing(outbox, open);
 }
 
@@ -128,6 +128,7 @@ function editing(outbox: Command, open: () => Context): void {
     .option('--content <text>', 'the text below it')
     .option('--email <address>', 'the customer; "" makes it yours')
     .option('--full-name <name>', "the customer's name")
+    .option('--accept-unknown-boards', 'also a board that the mirror does not know')
     .option('--retry', 'send it again with these words')
     .description(
       'change what a row says that is proposed, was rejected or needs a decision; what it said before is kept',
@@ -156,6 +157,10 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
   };
   const { estimateWaiting } = await import('../outbox/estimate.ts');
   await using view = await openView(context);
+  if (flags.format !== undefined && flags.format !== 'csv')
+    throw new AppError('usage', `--format "${flags.format}" is not known; it can be csv`, {
+      hint: 'Without it the rows are a table, and with --json they are JSON.',
+    });
   if (view && flags.format === 'csv') return await printCsv(context, view, filter);
   const rows = view?.newest(filter) ?? [];
   const counts = view?.counts(filter.batch) ?? EMPTY;
@@ -301,7 +306,10 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
   if (batch !== undefined && Object.keys(where).length === 0)
     throw new AppError('usage', 'say which rows of the import: --where-board or --where-email');
   const { title, content, email, fullName: full_name } = flags;
-  const board = flags.board === undefined ? undefined : await boardNamedIn(context, flags.board);
+  const board =
+    flags.board === undefined
+      ? undefined
+      : await boardNamedIn(context, flags.board, flags.acceptUnknownBoards);
   const changes = { board, title, content, email, full_name };
   if (Object.values(changes).every((text) => text === undefined))
     throw new AppError('usage', 'say what changes: --board, --title, --content, --email or --full-name');
@@ -317,8 +325,12 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
   await decideAll(context, act, flags.retry ? 'edited, to be sent again' : 'edited');
 }
 
-/** The board that a person means, by its name, id or slug. The upstream has the last word about one that nobody has seen. */
-export async function boardNamedIn({ settings, remark }: Context, text: string): Promise<string> {
+/** The board that a person means, by its name, id or slug. Where there is no mirror yet, the upstream has the last word. */
+export async function boardNamedIn(
+  { settings }: Context,
+  text: string,
+  acceptUnknown = false,
+): Promise<string> {
   const [{ readsForImport }, { boardMatcher }] = await Promise.all([
     import('../app/readers.ts'),
     import('../base/boards.ts'),
@@ -326,9 +338,16 @@ export async function boardNamedIn({ settings, remark }: Context, text: string):
   await using reads = closing(readsForImport(settings));
   if (!reads) return text;
   const { slug, suggestions } = boardMatcher(reads.boards(), reads.knowsAllBoards())(text);
-  const perhaps = suggestions.length > 0 ? `; did you mean ${suggestions.join(' or ')}?` : '.';
-  if (slug === null) remark(`Note: the mirror knows no board "${text}"${perhaps}`);
-  return slug ?? text;
+  if (slug !== null || acceptUnknown) return slug ?? text;
+  const perhaps = suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}? ` : '';
+  throw new AppError('usage', `no board is known as "${text}"; nothing was changed`, {
+    hint: `${perhaps}Name a board by its name, its id or the short part of its URL, or use --accept-unknown-boards.`,
+  });
+}
+
+/** Any number that a post can have, also 0. */
+function postNumber(text: string): number {
+  return text === '0' ? 0 : wholeNumber('--post', text);
 }
 
 async function resolve(context: Context, text: string, postId: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { passwordOf } from '../../config/load.ts';
 import { postgresUrl } from '../../config/parse.ts';
-import type { RestoredMirror } from '../app/publish.ts';
+import type { RestoredMirror } from '../app/restore.ts';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { counted, durationText } from '../base/text.ts';
@@ -14,8 +14,11 @@ type RestoreFlags = Flags<'from', 'yes' | 'withoutKey'>;
 export function register(program: Command, stop: AbortSignal): void {
   program
     .command('restore')
-    .description('make a data folder from the copy in PostgreSQL, after a lost disk or machine')
-    .option('--from <url>', 'postgres://user@host/database; PUBLISH_URL where it is left out')
+    .description('put a backup in the place of the mirror, or make a data folder from the copy in PostgreSQL')
+    .option(
+      '--from <backup>',
+      'a file of "backup", or postgres://user@host/database; PUBLISH_URL where it is left out',
+    )
     .option('--yes', 'also where there is a mirror already: it is kept under another name')
     .option(
       '--without-key',
@@ -26,27 +29,34 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-History and outbox come along. What the lost machine did after its last copy is not in it, so every row of the outbox that may
-have been sent since is looked for upstream before anything is sent, and rows imported again are, too. The machine that was
-lost must not run again: the copy belongs to the new one from here on. Every process of this machine can read the arguments of
+History and outbox come along. Stop the service and every command that goes on reading first. What was done after the backup
+is not in it, so every row of the outbox that may have been sent since is looked for upstream before anything is sent, and rows
+imported again are, too. Who was erased since is erased again, as long as the data folder is the same. The backup is checked
+first, and stays as it is. A machine that was lost must not run again: the copy in PostgreSQL belongs to the new one. Every process of this machine can read the arguments of
 a command: with a password in the URL, set PUBLISH_URL instead.
 
 Examples:
+  feedback-mirror restore --from feedback-2026-01-31.db --yes
   PUBLISH_URL=postgres://mirror:secret@db/warehouse feedback-mirror restore
   feedback-mirror restore --from postgres://mirror@db/warehouse --publish-schema feedback`;
 
 async function restore(context: Context, flags: RestoreFlags): Promise<void> {
   const { settings, signal } = context;
   const begun = performance.now();
-  const { url, setting } = sourceOf(context, flags);
-  const { restoreFromCopy } = await import('../app/publish.ts');
-  const { yes: replace = false, withoutKey = false } = flags;
-  const restored = await restoreFromCopy(settings, { url, setting, replace, withoutKey, signal });
+  const { from, yes: replace = false, withoutKey = false } = flags;
+  const request = { replace, withoutKey, signal };
+  const restored =
+    from === undefined || from.includes('://')
+      ? await (await import('../app/publish.ts')).restoreFromCopy(settings, {
+          ...request,
+          ...sourceOf(context, from),
+        })
+      : await (await import('../app/restore.ts')).restoreFromFile(settings, { ...request, file: from });
   const hasWebhooks = settings.webhooks.length > 0;
   context.answer(restored, () => restoredText(restored, { ms: performance.now() - begun, hasWebhooks }));
 }
 
-function sourceOf({ settings }: Context, { from }: RestoreFlags): { url: Secret; setting: string } {
+function sourceOf({ settings }: Context, from: string | undefined): { url: Secret; setting: string } {
   if (from !== undefined) {
     const url = readFlag('--from', postgresUrl, from);
     for (const secret of [url, passwordOf(url)]) if (secret) maskAlso(secret);
@@ -54,7 +64,7 @@ function sourceOf({ settings }: Context, { from }: RestoreFlags): { url: Secret;
   }
   if (settings.publishUrl) return { url: settings.publishUrl, setting: 'PUBLISH_URL' };
   throw new AppError('usage', '--from is missing: say where the copy is', {
-    hint: 'For example: feedback-mirror restore --from postgres://user@host/database',
+    hint: 'For example: feedback-mirror restore --from copy.db, or --from postgres://user@host/database',
   });
 }
 
@@ -62,16 +72,19 @@ function restoredText(
   restored: RestoredMirror,
   { ms, hasWebhooks }: { ms: number; hasWebhooks: boolean },
 ): string {
-  const { path, keptAs, readAt, rows, checking, unreadableList } = restored;
+  const { path, keptAs, readAt, rows, checking, unreadableList, erasures, isCovered } = restored;
   const lines = [
-    `${path}  restored from the copy of ${readAt} in ${durationText(ms)}: ${rowsText(rows)}`,
+    `${path}  restored from the copy of ${readAt ?? 'an unknown moment'} in ${durationText(ms)}: ${rowsText(rows)}`,
     ...(keptAs === null ? [] : [`The mirror that was there is ${keptAs}.`]),
     `${counted(checking, 'outbox row')} may have been sent since then: looked for upstream before anything is sent.`,
     ...(unreadableList ? [`${unreadableText(unreadableList)}. ${KEY_HINT}`] : []),
     ...(hasWebhooks
       ? ['Webhooks are told of what changes from now on: what they had not been told yet is not in the copy.']
       : []),
-    'Erase again whom you erased after that moment, and import again what you imported after it: rows that were sent are found.',
+    isCovered
+      ? `${counted(erasures, 'person', 'people')} erased after that moment: erased again.`
+      : 'Erase again whom you erased after that moment.',
+    'Import again what you imported after it: rows that were sent are found.',
     '"feedback-mirror start" goes on from here.',
   ];
   return lines.join('\n');

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, firstError, messageOf, storageError } from '../base/errors.ts';
-import { missingPackage, versionText } from '../base/program.ts';
+import { missingPackage, programVersion, versionText } from '../base/program.ts';
 import { nearest } from '../base/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 
@@ -143,7 +143,9 @@ export async function buildProgram(stop: AbortSignal, names = Object.keys(COMMAN
     .addHelpText('after', HELP);
   // Not commander's own, which wants the text before anybody asks: in a checkout git is asked for it.
   program.on('option:version', () => {
-    process.stdout.write(`${versionText()}\n`);
+    process.stdout.write(
+      `${process.argv.includes('--json') ? JSON.stringify(programVersion()) : versionText()}\n`,
+    );
     throw new CommanderError(0, 'commander.version', '');
   });
   addSettingFlags(program);
@@ -200,7 +202,24 @@ function stopOnSignals(): AbortSignal {
     controller.abort(new AppError('interrupted', `stopped by ${name}`));
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
+  stopWithShell(() => onSignal('SIGTERM'));
   return controller.signal;
+}
+
+const LOOKED_EVERY_MS = 500;
+
+/**
+ * npx starts a shell that starts us, and passes a signal on to the shell, which ends and tells nobody. So the end of the shell counts as
+ * the signal. Under `npm start` there is no shell (package.json has `exec`), and the end of npm itself counts.
+ */
+function stopWithShell(stop: () => void): void {
+  if (!['npx', 'start'].includes(process.env.npm_lifecycle_event ?? '')) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, LOOKED_EVERY_MS).unref();
 }
 
 function tellFailure(thrown: unknown, json: boolean): void {

@@ -40,10 +40,19 @@ A hyphen before a word does not leave it out: -mode asks for mode. SQL can, with
 
 async function search(context: Context, text: string, flags: SearchFlags): Promise<void> {
   const options = { limit: wholeNumber('--limit', flags.limit, MOST), board: flags.board };
+  refuseOpenQuote(text);
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
   if (context.json) context.print(hitsJson(found));
   else if (found.hits.length > 0) context.print(hitsText(found.hits, context.settings.baseUrl));
   if (!context.json) for (const sentence of remarks(found)) context.print(sentence);
+}
+
+/** As a phrase it would ask for something else than its words do, so it is not guessed which was meant. */
+function refuseOpenQuote(text: string): void {
+  if ((text.match(/"/g) ?? []).length % 2 === 0) return;
+  throw new AppError('usage', 'a quote (") in the text is not closed', {
+    hint: 'Close it, as in search \'"dark mode" export\', or leave it out.',
+  });
 }
 
 type Wanted = { limit: number; board: string | undefined };

@@ -53,7 +53,9 @@ async function start(context: Context): Promise<void> {
     const { url, everything } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);
     opened.push(async () => forget());
-    say(`Dashboard: ${url}/\nStop with Ctrl-C. In another terminal: ${CALLED} status`);
+    say(
+      `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} status`,
+    );
     await everything;
     settleDown();
     if (!signal.aborted) await once(signal, 'abort');

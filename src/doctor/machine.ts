@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, 
 import { dirname, join, resolve } from 'node:path';
 import { request } from 'undici';
 import { isTooLong, LONGEST_PATH } from '../base/errors.ts';
+import { isForAnybody } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import { sizeText } from '../base/text.ts';
 import { type Finding, fault, fine, warning } from './check.ts';
@@ -25,6 +26,8 @@ export function examineFolder(folder: string, freeIn = freeSpace): Finding {
       `${folder} cannot be written to`,
       `Give the user of this program the right to write to ${folder}.`,
     );
+  if (isForAnybody(folder))
+    return fault(`every user of this machine can write to ${folder}`, `Run: chmod o-w ${folder}`);
   const free = freeIn(folder);
   if (free < NO_SPACE)
     return fault(

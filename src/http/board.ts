@@ -4,6 +4,7 @@ import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../base/log.ts';
 import { missingPackage } from '../base/program.ts';
+import { refuseDeepJson } from '../contract/json.ts';
 import type { Refusal } from './guard.ts';
 import { addHeaders, addReplies, CONTENT_POLICY, leaveBodies, refuse } from './replies.ts';
 
@@ -77,6 +78,7 @@ async function openBoard({ queues, log, bodyBytes }: BoardOptions): Promise<Fast
   const routerOptions = { maxParamLength: 500 };
   const board = Fastify({ bodyLimit: bodyBytes, routerOptions, genReqId: () => randomUUID() });
   board.removeContentTypeParser('text/plain');
+  refuseDeepJson(board);
   addHeaders(board);
   addReplies(board, log);
   board.addHook('onRequest', async ({ method, routeOptions }, reply) => {

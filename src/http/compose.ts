@@ -117,11 +117,12 @@ function dashboard(
     const source = baseUrl?.host ?? 'Built-in sandbox';
     site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source }));
     addEvents(scope, { stats, progress: service.progress, log });
-    addSql(scope, { ask, clock });
+    addSql(scope, { ask, clock, folder });
     addSaved(scope, { saved, clock });
     addOutbox(scope, sending);
     addBatches(scope, sending);
-    await addImports(scope, { ...sending, mirror: fileOf(settings), folder, log, ...options });
+    const marking = { markSetting: settings.pushMark };
+    await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverview(scope, { ...sums, log, ...options });

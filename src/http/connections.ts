@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -34,16 +34,19 @@ const UPLOAD_BYTES = 1024;
 interface Connections {
   /** Counts the connection of this request among those whose client showed the token; false where there are too many. */
   admit(request: IncomingMessage): boolean;
+  /** Counts a request without the token until it is answered; false where another one on its connection is not answered yet. */
+  isAlone(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 /**
  * Connections are counted in two groups. A new one belongs to a stranger until a request on it was authenticated. Where there
  * are too many strangers the oldest is closed, not the newest refused: a client that means well needs milliseconds, and one that
- * sends half a request keeps nobody out, least of all a health probe. Authenticated clients have a larger group of their own.
+ * sends half a request keeps nobody out, least of all a health probe. Authenticated clients have a group of their own.
  */
 export function limitConnections(app: FastifyInstance, limits: HttpLimits): Connections {
   const strangers = new Set<Socket>();
   const known = new Set<Socket>();
+  const unanswered = new WeakSet<Socket>();
   app.server.on('connection', (socket: Socket) => {
     strangers.add(socket);
     socket.once('close', () => {
@@ -59,6 +62,12 @@ export function limitConnections(app: FastifyInstance, limits: HttpLimits): Conn
       if (known.has(socket)) return true;
       if (known.size >= limits.connections) return false;
       if (strangers.delete(socket)) known.add(socket);
+      return true;
+    },
+    isAlone({ socket }, response) {
+      if (unanswered.has(socket)) return false;
+      unanswered.add(socket);
+      response.once('close', () => unanswered.delete(socket));
       return true;
     },
   };

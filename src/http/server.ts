@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Queue } from 'bullmq';
-import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { cannotListen, WITHOUT_SCHEMAS } from '../base/listen.ts';
@@ -12,11 +17,13 @@ import type { Metrics } from '../base/metrics.ts';
 import { programVersion } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { readWithin } from '../base/timeout.ts';
+import { refuseDeepJson } from '../contract/json.ts';
 import type { EndedSessions } from '../store/service-state.ts';
 import { assess, type Progress } from '../worker/health.ts';
 import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody, limitConnections } from './connections.ts';
 import { createGuard, type Guard, type Refusal, urlOf } from './guard.ts';
+import { slowGuesses, TOO_MANY_GUESSES } from './guesses.ts';
 import {
   addFailures,
   addHeaders,
@@ -29,7 +36,7 @@ import {
   type Route,
   refuse,
 } from './replies.ts';
-import { addLogin, createSession, LOGOUT_PATH, slowGuesses } from './session.ts';
+import { addLogin, createSession, LOGOUT_PATH } from './session.ts';
 
 export interface HttpOptions {
   host: string;
@@ -66,7 +73,8 @@ const LIMITS: HttpLimits = {
   bodyMs: 10_000,
   stallMs: 30_000,
   connections: 256,
-  strangers: 64,
+  // More than the 511 that may wait to be accepted at once: a probe lives until its request is read.
+  strangers: 1024,
   progressMs: 5000,
   sessionMs: 5000,
 };
@@ -125,11 +133,13 @@ async function build(options: HttpOptions): Promise<Front> {
   const guesses = slowGuesses(options.clock ?? systemClock);
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
   app.removeContentTypeParser('text/plain');
+  refuseDeepJson(app);
   addHeaders(app);
   addRequestLog(app, log);
   app.addHook('onRequest', async (request, reply) => {
     const { refusal, isGuess, isKnown } = guard(request.raw);
-    if (isGuess) await guesses.wrong(request.ip);
+    if (!isKnown && !connections.isAlone(request.raw, reply.raw)) return drop(request, reply);
+    if (isGuess && !(await guesses.wrong(request.ip, reply.raw))) return refuse(reply, TOO_MANY_GUESSES);
     if (refusal) return refuse(reply, refusal);
     if (isKnown && !connections.admit(request.raw)) return refuse(reply, TOO_MANY_CONNECTIONS);
     if (!request.is404) limitBody(request, reply, limits.bodyMs, tooLate);
@@ -195,6 +205,7 @@ async function openSite(
 ): Promise<FastifyInstance> {
   const site: FastifyInstance = Fastify(shared);
   site.removeContentTypeParser('text/plain');
+  refuseDeepJson(site);
   addHeaders(site);
   site.addHook('onRequest', async (request, reply) => limitBody(request, reply, limits.bodyMs, tooLate));
   const replies = addReplies(site, log, routes);
@@ -211,6 +222,12 @@ const TOO_MANY_CONNECTIONS: Refusal = {
   detail: 'Too many connections are open at once. Try again in a few seconds.',
   headers: { 'retry-after': '5' },
 };
+
+/** No client that means well asks again before it was answered: browsers, probes and libraries wait. */
+function drop({ raw }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  raw.socket.destroy();
+  return reply.hijack();
+}
 
 const TOO_LATE: Refusal = { status: 408, detail: 'The body of this request did not arrive in time.' };
 

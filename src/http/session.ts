@@ -2,10 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../base/clock.ts';
 import { ownFile } from '../base/program.ts';
 import { isSameText, type Secret } from '../base/secret.ts';
 import type { EndedSessions } from '../store/service-state.ts';
+import { type Guesses, TOO_MANY_GUESSES } from './guesses.ts';
 
 /**
  * A browser that has shown the token once carries a cookie instead of it. The cookie says until when it holds, signed with a key
@@ -74,38 +74,12 @@ function cookieOf(header: string, name: string): string {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
 }
 
-/** A wrong token is answered late, and later each time; one address must not slow down another. */
-interface Guesses {
-  wrong(address: string): Promise<void>;
-}
-
-const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 16_000;
-const FORGIVEN_MS = 60_000;
-const MOST_ADDRESSES = 1000;
-
-/** The token itself is compared first and never waits: guessing must not lock its owner out, also not from the same address. */
-export function slowGuesses(clock: Clock): Guesses {
-  const wrong = new Map<string, { times: number; at: number }>();
-  return {
-    async wrong(address) {
-      const now = clock.now();
-      const before = wrong.get(address);
-      const times = before && Math.abs(now - before.at) < FORGIVEN_MS ? before.times + 1 : 1;
-      wrong.delete(address);
-      wrong.set(address, { times, at: now });
-      const [oldest] = wrong.keys();
-      if (wrong.size > MOST_ADDRESSES && oldest !== undefined) wrong.delete(oldest);
-      await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(times - 1, 10)));
-    },
-  };
-}
-
 export const LOGIN_PATH = '/login';
 export const LOGOUT_PATH = '/logout';
 export const LOGIN_STYLE = '/login.css';
 
 const SHEET = 'base.css';
+const WRONG_TOKEN = 'This is not the token of this service.';
 
 interface LoginOptions {
   session: Session;
@@ -130,8 +104,9 @@ export async function addLogin(app: FastifyInstance, { session, guesses }: Login
       const to = localPath(fieldOf(body, 'to'));
       if (session.isToken(fieldOf(body, 'token').trim()))
         return reply.header('set-cookie', session.open(isEncrypted(headers))).redirect(to, 303);
-      await guesses.wrong(ip);
-      return page(reply.code(403), { to, problem: 'This is not the token of this service.' });
+      const isAnswered = await guesses.wrong(ip, reply.raw);
+      const [status, problem] = isAnswered ? [403, WRONG_TOKEN] : [429, TOO_MANY_GUESSES.detail];
+      return page(reply.code(status).header('connection', 'close'), { to, problem });
     });
   };
   await app.register(login);

@@ -132,13 +132,14 @@ function listPlace(text: string, isNumber: boolean): Place {
 }
 
 async function findPosts(
-  { ask, rules }: ToolDeps,
+  { ask, rules, key }: ToolDeps,
   { text, limit, after = '0', internal }: SearchInput,
   filter: Wanted,
 ): Promise<Paged> {
   if (!/^\d{1,2}$/.test(after)) throw new AppError('usage', 'after is not the next of a search for words');
   const most = Math.min(Number(after) + limit, SEARCH_LIMIT);
-  const wanted = { text, filter, limit: most, typing: false, isInternal: internal, isExcerpt: true };
+  const seen = { isInternal: internal, isInAddresses: key === null };
+  const wanted = { text, filter, limit: most, typing: false, ...seen, isExcerpt: true };
   const { rows, total, isPartial, suggestion } = await ask('search', wanted);
   const posts = rows.slice(Number(after)).map((post) => listedPost(rules, post));
   return new Paged(posts.length, (kept) => {
@@ -149,7 +150,7 @@ async function findPosts(
       ...(isMore && reached < SEARCH_LIMIT && { next: String(reached) }),
       ...(isMore && reached >= SEARCH_LIMIT && { more: NARROW }),
       ...(isPartial ? { note: 'no post has all of the words: these have some' } : {}),
-      ...(suggestion === null ? {} : { customer_words_meant: rules.text(suggestion, NAME) }),
+      ...(suggestion === null ? {} : { customer_words_meant: rules.echoed(suggestion, NAME) }),
     };
   });
 }
@@ -300,7 +301,7 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
     ...(result.rows.length > most && {
       more: 'there are more rows: ask with a larger limit (100 at most), a board or a period',
     }),
-    notes: notes.map((note) => rules.text(note, CELL)),
+    notes: notes.map((note) => rules.echoed(note, CELL)),
   };
 }
 
@@ -359,13 +360,13 @@ function shownChange(rules: TextRules, change: Change): object {
     type,
     time,
     ...ids,
-    ...(before ? { before: shownValues(rules, before) } : {}),
-    ...(after ? { after: shownValues(rules, after) } : {}),
+    ...(before ? { before: shownValues(rules.text, before) } : {}),
+    ...(after ? { after: shownValues(rules.text, after) } : {}),
     ...(post
       ? { post: { customer_title: rules.text(post.title, NAME), status: rules.text(post.status, NAME) } }
       : {}),
-    ...(outbox ? { outbox: shownValues(rules, outbox) } : {}),
-    ...(change.sync ? { sync: shownValues(rules, change.sync) } : {}),
+    ...(outbox ? { outbox: shownValues(rules.echoed, outbox) } : {}),
+    ...(change.sync ? { sync: shownValues(rules.echoed, change.sync) } : {}),
   };
 }
 
@@ -376,13 +377,13 @@ const MARKED_NAMES: Readonly<Record<string, string>> = {
   error: 'customer_error',
 };
 
-function shownValues(rules: TextRules, values: Values): Values {
+function shownValues(show: TextRules['text'], values: Values): Values {
   return Object.fromEntries(
     Object.entries(values)
       .filter(([name]) => !name.endsWith('_id'))
       .map(([name, value]) => [
         MARKED_NAMES[name] ?? name,
-        typeof value === 'string' ? rules.text(value, CELL) : value,
+        typeof value === 'string' ? show(value, CELL) : value,
       ]),
   );
 }
@@ -399,7 +400,7 @@ export async function askSql(
     },
   );
   return {
-    columns: columns.map((name) => rules.text(name, NAME)),
+    columns: columns.map((name) => rules.echoed(name, NAME)),
     customer_rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
     ...(more === null ? {} : { more: 'there are more rows: go on with LIMIT and OFFSET' }),
   };
@@ -407,7 +408,7 @@ export async function askSql(
 
 /** Bytes are nothing that an agent can read, and JSON knows no integers beyond 2^53. */
 function plainValue(rules: TextRules, value: Value): string | number | null {
-  if (typeof value === 'string') return rules.text(value, CELL);
+  if (typeof value === 'string') return rules.echoed(value, CELL);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   return typeof value === 'bigint' ? String(value) : value;
 }
@@ -417,10 +418,10 @@ export function rowFacts(rules: TextRules, row: OutboxRow): object {
   return {
     id: number,
     state,
-    board: rules.text(row.board, NAME),
-    customer_title: rules.text(row.title, NAME),
+    board: rules.echoed(row.board, NAME),
+    customer_title: rules.echoed(row.title, NAME),
     ...(post_id === null ? {} : { post_id, url: url && rules.link(url) }),
-    ...(error === null || post_id !== null ? {} : { customer_last_error: rules.text(error, CELL) }),
+    ...(error === null || post_id !== null ? {} : { customer_last_error: rules.echoed(error, CELL) }),
     created_at,
     changed_at,
   };

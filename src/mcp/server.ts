@@ -77,35 +77,21 @@ class LoggedServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const [wrapped, kind] = [super._wrapHandler(method, handler), KINDS[method]];
     if (!kind) return wrapped;
-    const refuse = async ({ params }: JSONRPCRequest, context: ServerContext, why: AppError) => {
+    const refuse = async ({ params }: JSONRPCRequest, context: ServerContext) => {
       const name = kind === 'tool' ? knownTool(params?.name) : undefined;
-      const { text } = await this.#run({ kind, name, given: params }, context, () => Promise.reject(why));
+      const why = () => Promise.reject(malformed(method));
+      const { text } = await this.#run({ kind, name, given: params }, context, why);
       return new ProtocolError(ProtocolErrorCode.InvalidParams, text);
     };
     return async (request, context) => {
-      if (isDeeper(request.params, MOST_LEVELS)) throw await refuse(request, context, tooDeep());
       try {
         return await wrapped(request, context);
       } catch (error) {
         if (taken.has(context.mcpReq.signal)) throw error;
-        throw await refuse(request, context, malformed(method));
+        throw await refuse(request, context);
       }
     };
   }
-}
-
-/** Of lists and objects within each other: no tool takes more than three, and whatever walks through thousands runs out of stack. */
-const MOST_LEVELS = 32;
-
-function isDeeper(value: unknown, most: number): boolean {
-  let level = [value];
-  for (let depth = 0; depth <= most && level.length > 0; depth++)
-    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one ? Object.values(one) : []));
-  return level.length > 0;
-}
-
-function tooDeep(): AppError {
-  return new AppError('usage', `params have at most ${MOST_LEVELS} levels, and these have more`);
 }
 
 function malformed(method: string): AppError {
@@ -151,7 +137,7 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
     } catch (error) {
       // What was called off fails with the client's own words.
       const outcome = gone.aborted ? 'cancelled' : codeOf(error);
-      const text = gone.aborted ? '' : rules.text(failureText(error), FAILURE);
+      const text = gone.aborted ? '' : rules.echoed(failureText(error), FAILURE);
       tell(outcome, text);
       if (outcome === 'internal')
         log.error({ event: 'mcp.failed', [kind]: name, err: error }, `${name ?? kind} failed`);
@@ -160,9 +146,8 @@ function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): R
   };
 }
 
-/** Of what is nested too deep to be written out, nothing. */
 function bytesOf(given: unknown): number {
-  return isDeeper(given, MOST_LEVELS) ? 0 : Buffer.byteLength(JSON.stringify(given) ?? '');
+  return Buffer.byteLength(JSON.stringify(given) ?? '');
 }
 
 interface Call extends Pick<Asked, 'kind' | 'name'> {

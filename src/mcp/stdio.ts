@@ -4,6 +4,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { App } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/heap.ts';
+import { isTooDeep, MOST_LEVELS } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { startAgainOnceStripped } from '../base/program.ts';
 import { openAgents } from './open.ts';
@@ -24,8 +25,8 @@ export async function serveOnStdio(
     transport.send(response).catch(() => undefined);
   };
   const input = wholeLines(MOST_ASKED, {
-    tooLong(message, bytes) {
-      const response = tooLarge(message, bytes, log);
+    refused(message, bytes, why) {
+      const response = refusalOf(message, bytes, why, log);
       if (response) answer(response);
     },
     noJson(bytes) {
@@ -76,8 +77,12 @@ interface Outline {
 }
 
 /** Logs the message, and returns the answer to it; null to a notification. */
-function tooLarge(message: Outline | null, bytes: number, log: Logger): JSONRPCErrorResponse | null {
-  const text = `a message has at most ${MOST_ASKED} bytes, and this one has ${bytes}: ask with less text`;
+function refusalOf(
+  message: Outline | null,
+  bytes: number,
+  text: string,
+  log: Logger,
+): JSONRPCErrorResponse | null {
   if (message?.method === 'tools/call') {
     const name = knownTool(message.params?.name);
     logCall(log, {
@@ -88,23 +93,33 @@ function tooLarge(message: Outline | null, bytes: number, log: Logger): JSONRPCE
       asked: bytes,
       told: Buffer.byteLength(text),
     });
-  } else log.warn({ event: 'mcp.refused', asked: bytes }, 'a message of the client was too large');
+  } else
+    log.warn(
+      { event: 'mcp.refused', asked: bytes },
+      'a message of the client was too large or nested too deep',
+    );
   const error = { code: ProtocolErrorCode.InvalidRequest, message: text };
   if (message === null) return { jsonrpc: '2.0', error: { ...error, code: ProtocolErrorCode.ParseError } };
   const { id } = message;
   return typeof id === 'string' || typeof id === 'number' ? { jsonrpc: '2.0', id, error } : null;
 }
 
+function tooLong(bytes: number): string {
+  return `a message has at most ${MOST_ASKED} bytes, and this one has ${bytes}: ask with less text`;
+}
+
+const TOO_DEEP = `a message has at most ${MOST_LEVELS} levels of lists and objects within each other, and this one has more`;
+
 const NEWLINE = 10;
 
 interface Refusals {
-  tooLong(message: Outline | null, bytes: number): void;
+  refused(message: Outline | null, bytes: number, why: string): void;
   noJson(bytes: number): void;
 }
 
 /**
  * Passes whole lines on. The library ends the connection at a line that is longer than its limit; here such a line is left out, and reported
- * when it ends with what can be read of it. Of a line no more than the limit is kept. One that is no JSON, which the library passes over in
+ * when it ends with what can be read of it, as is one that is nested too deep. Of a line no more than the limit is kept. One that is no JSON, which the library passes over in
  * silence, is reported too.
  */
 function wholeLines(most: number, refusals: Refusals): Transform {
@@ -126,9 +141,11 @@ function wholeLines(most: number, refusals: Refusals): Transform {
         take(chunk.subarray(from, at + 1));
         from = at + 1;
         const line = Buffer.concat(held);
-        if (outline) refusals.tooLong(outline.message(), bytes);
-        else if (isJson(line)) this.push(line);
-        else if (line.toString().trim() !== '') refusals.noJson(bytes);
+        const text = line.toString();
+        if (outline) refusals.refused(outline.message(), bytes, tooLong(bytes));
+        else if (isTooDeep(text)) refusals.refused(outlineOf(line), bytes, TOO_DEEP);
+        else if (isJson(text)) this.push(line);
+        else if (text.trim() !== '') refusals.noJson(bytes);
         [held, bytes, outline] = [[], 0, null];
       }
       if (from < chunk.length) take(chunk.subarray(from));
@@ -170,9 +187,15 @@ function outliner(): Outliner {
   };
 }
 
-function isJson(line: Buffer): boolean {
+function outlineOf(line: Buffer): Outline | null {
+  const outline = outliner();
+  outline.take(line);
+  return outline.message();
+}
+
+function isJson(text: string): boolean {
   try {
-    JSON.parse(line.toString());
+    JSON.parse(text);
     return true;
   } catch {
     return false;

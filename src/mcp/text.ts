@@ -1,11 +1,16 @@
 import { withoutHalfAddresses, withWholeAddresses } from '../base/addresses.ts';
-import { createRedactor, PSEUDONYM, visible } from '../base/redact.ts';
+import { createRedactor, hideAddresses, PSEUDONYM, visible } from '../base/redact.ts';
 import type { Excerpt } from '../store/search/search.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
   /** A text of a customer: only what can be seen, without addresses, cut to so many characters. */
   text(text: string, most: number): string;
+  /**
+   * Words that the caller may have put in itself: a statement's literals, a name that is echoed, a draft. Addresses are hidden and have no
+   * pseudonym, which would tell whose it is.
+   */
+  echoed(text: string, most: number): string;
   /** The same for a piece out of the middle of one. Addresses are looked for in what stands around it, too, as its ends may cut one in half. */
   excerpt(excerpt: Excerpt, most: number): string;
   /** A person: a pseudonym that stays the same, or the name where people may be shown. */
@@ -27,20 +32,19 @@ function unlessPseudonym(half: string): string {
 /** `key` is null where personal data may be shown; `upstream` is where addresses without a host belong. */
 export function textRules({ key, upstream }: { key: Uint8Array | null; upstream: string | null }): TextRules {
   const redactor = key && createRedactor(key);
-  const clean = (text: string): string => {
-    const seen = visible(text);
-    return redactor ? redactor.text(seen) : seen;
-  };
-  const shown = (text: string, most: number): string => {
+  const clean = (text: string): string => (redactor ? redactor.text(visible(text)) : visible(text));
+  const hide = (text: string): string => (redactor ? hideAddresses(visible(text)) : visible(text));
+  const shown = (text: string, most: number, clear = clean): string => {
     // Cut before it is cleaned too, as a text of megabytes takes its time; half an address at that end is not recognised.
     const head = text.slice(0, most * 4 + LONGEST_ADDRESS);
-    const cleaned = [...clean(head)];
+    const cleaned = [...clear(head)];
     const letters = head === text ? cleaned : cleaned.slice(0, -LONGEST_ADDRESS);
     if (letters.length > most) return `${letters.slice(0, most).join('').trimEnd()}…`;
     return head === text ? letters.join('') : `${letters.join('')}…`;
   };
   return {
-    text: shown,
+    text: (text, most) => shown(text, most),
+    echoed: (text, most) => shown(text, most, hide),
     excerpt(excerpt, most) {
       const { text } = excerpt;
       const { start, end } = redactor ? withWholeAddresses(text, excerpt) : excerpt;

@@ -101,11 +101,11 @@ brings the next comments. Internal comments of the team are left out unless aske
     description: `Posts that ask for nearly the same, to find duplicates or earlier wishes; by the id of a post or by a text.
 Examples: {"id": 626}, {"text": "let me download my invoices as PDF"}`,
     input: z.strictObject({ id: id.optional(), text: z.string().max(5000).optional(), limit: limit(20, 10) }),
-    async run({ ask, rules }, given) {
+    async run({ ask, rules, key }, given) {
       if ((given.id === undefined) === (given.text === undefined))
         throw new AppError('usage', 'give either an id or a text');
       const about = given.id ?? { title: given.text ?? '', content: '' };
-      const found = await ask('similar', { about, limit: given.limit + 1 });
+      const found = await ask('similar', { about, limit: given.limit + 1, isInAddresses: key === null });
       if (!found) throw noPost(given.id);
       const posts = found.slice(0, given.limit).map((post) => similarPost(rules, post));
       return {

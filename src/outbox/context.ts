@@ -9,7 +9,7 @@ export interface OutboxContext {
   store: OutboxStore;
   client: Client;
   /** Closed while the upstream wants no calls: no row is claimed meanwhile. */
-  gate: Pick<RateLimit, 'closedUntil' | 'isDoubtful'>;
+  gate: Pick<RateLimit, 'closedUntil'>;
   clock: Clock;
   signal: AbortSignal;
   /** How long one create may take in all. */
@@ -18,6 +18,8 @@ export interface OutboxContext {
   settleMs: number;
   /** How many posts leave a minute, at most, over all processes of the mirror. */
   perMinute: number;
+  /** Whose posts carry a reference mark; none where it is left out. */
+  mark?: 'off' | 'owner' | 'all';
   random: () => number;
   /** Writes listed posts into the mirror, so that a person who has to choose between them can see them at once. */
   observe?: (posts: Post[]) => void;

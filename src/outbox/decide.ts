@@ -6,10 +6,8 @@ import type { Edit, OutboxRow, OutboxState, PostText, RowChange, Transition } fr
 import type { OutboxView } from '../store/outbox/view.ts';
 import type { SearchReads } from '../store/search/search.ts';
 import { checkDraft, type Draft } from './create.ts';
+import { EDITABLE, next, SWEEP_CHECKS, TRANSITIONS } from './decide/states.ts';
 import { contentHash } from './match.ts';
-import { wasJudged } from './reconcile.ts';
-import { EDITABLE, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { ask } from './window.ts';
 
 export interface Deps {
   store: OutboxStore;
@@ -40,36 +38,9 @@ export async function sameWords({ store, search, view }: Mirrored & Pick<Deps, '
   return { post: same?.id ?? null, row: store.sentAlike(row) };
 }
 
-/** A person: send it again. Where its post has clearly turned up since it became uncertain, which nobody may have seen, that is it. */
-export function retry(deps: Deps, id: number): OutboxRow {
-  return (
-    adopted(deps, [id])[0] ??
-    decide(deps.store, id, 'sent again', TRANSITIONS.retry, freshStart(deps.clock.now()))
-  );
-}
-
-/** Uncertain rows whose post is among what a sweep found since, and would have confirmed them at once. */
-function adopted({ store, clock }: Deps, ids: readonly number[]): OutboxRow[] {
-  const rows = ids.flatMap((id) => store.find(id) ?? []).filter(hasCandidates);
-  if (rows.length === 0) return [];
-  const now = clock.now();
-  const others = store.claimants().filter(({ id }) => !ids.includes(id));
-  const { verdicts } = ask(store, now, [
-    ...others,
-    ...rows.map((row) => ({ ...row, state: 'ambiguous' as const })),
-  ]);
-  return rows.flatMap((row) => {
-    const { id } = row;
-    const verdict = verdicts.get(id);
-    if (verdict?.kind !== 'match' || wasJudged(row, verdict.post)) return [];
-    const { post, matched } = verdict;
-    const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
-    return store.move(id, TRANSITIONS.resolve, { now, ...outcome }) ?? [];
-  });
-}
-
-function hasCandidates({ state, candidates }: OutboxRow): boolean {
-  return state === 'uncertain' && candidates.length > 0;
+/** A person: send it again. The list is read before it goes. */
+export function retry({ store, clock }: Deps, id: number): OutboxRow {
+  return decide(store, id, 'sent again', TRANSITIONS.retry, freshStart(clock.now()));
 }
 
 /** A person: send it with the words that it was just given. */
@@ -200,11 +171,9 @@ export async function retryBatch(
   requireBatch(store, batch);
   requireStart(TRANSITIONS.retry, state, 'sent again');
   store.reopenBatch(batch, clock.now());
-  const rows = await inGroups(store.idsOf(batch, state), (ids) => {
-    const own = new Set(adopted({ store, clock }, ids).map(({ id }) => id));
-    const others = ids.filter((id) => !own.has(id));
-    return own.size + store.moveAll(others, TRANSITIONS.retry, freshStart(clock.now()));
-  });
+  const rows = await inGroups(store.idsOf(batch, state), (ids) =>
+    store.moveAll(ids, TRANSITIONS.retry, freshStart(clock.now())),
+  );
   return { batch, rows };
 }
 
@@ -248,8 +217,9 @@ function requireBatch(store: OutboxStore, batch: string): void {
   });
 }
 
-function requireStart({ from }: Transition, state: OutboxState, wish: string): void {
-  if (from.includes(state)) return;
+function requireStart(transition: Transition, state: OutboxState, wish: string): void {
+  const { from } = transition;
+  if (next(state, transition)) return;
   throw new AppError('usage', `rows that are ${STATE_WORDS[state]} cannot be ${wish}`, {
     hint: `Rows that are ${from.join(' or ')} can be.`,
   });

@@ -5,19 +5,20 @@ import { codeOf } from '../base/errors.ts';
 import { isClosed, isOfBoard } from '../store/outbox/refused.ts';
 import type { AttemptEnd, OutboxRow, Refusal } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { backoff, bind, isReconcileDue, keepSettling, park, postpone, wasJudged } from './reconcile.ts';
-import { SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import { ask, type Listed, readWindow } from './window.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './decide/states.ts';
+import { contentAsSent, markFor, readBack } from './mark.ts';
+import { ask, backoff, bind, keepSettling, park, postpone } from './reconcile.ts';
+import { type Listed, readWindow, windowOf } from './window.ts';
 
 export type { OutboxContext } from './context.ts';
-export { SWEEP_CHECKS } from './states.ts';
 
 export type PushResult =
-  | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome'] }
+  /** `note`: a sentence to tell once. */
+  | { sent: true; row: OutboxRow; outcome: CreateOutcome['outcome']; note: string | null }
   | { sent: false; reason: Hindrance };
 
 /** Why nothing went out. */
-type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain' | 'look first';
+type Hindrance = Refusal['refused'] | 'adopted' | 'uncertain';
 
 /**
  * Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. The next row may
@@ -28,7 +29,8 @@ export async function push(
   id: number,
   letNextGo: () => Promise<void> = async () => undefined,
 ): Promise<PushResult> {
-  const { store, client, clock, signal, createMs, perMinute } = context;
+  const { store, client, clock, signal, createMs } = context;
+  const perMinute = paceOf(context);
   signal.throwIfAborted();
   const hindrance = await hindranceTo(context, id);
   if (hindrance !== null) return { sent: false, reason: hindrance };
@@ -36,21 +38,55 @@ export async function push(
   signal.throwIfAborted();
   const now = clock.now();
   const deadline = now + createMs;
-  const claimed = store.claim({ id, transition: TRANSITIONS.claim, now, deadline, listedMaxId, perMinute });
+  const waiting = store.find(id);
+  const mark = waiting && markFor(context, waiting);
+  const transition = TRANSITIONS.claim;
+  const claimed = store.claim({ id, transition, now, deadline, listedMaxId, mark, perMinute });
   if ('refused' in claimed) return { sent: false, reason: claimed.refused };
   crashPoint('push:claimed');
   const outcome = await graced(context, (extended) => send(client, claimed, extended));
   crashPoint('push:answered');
   const ended = { outcome, at: clock.now(), deadline };
+  adaptPace(context, outcome);
   if (outcome.outcome === 'confirmed') await letNextGo();
   const row = await written(context, () => {
     if (outcome.outcome === 'unauthorised') holdBack(context, claimed, outcome.httpStatus);
+    stopWhereUnreadable(context, outcome);
     return record(context, claimed, ended);
   });
   crashPoint('push:recorded');
   // An answer that names a post which cannot be this row's leaves the row unclear.
   const isBelieved = outcome.outcome !== 'confirmed' || row?.state !== 'ambiguous';
-  return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown' };
+  const note = row && isBelieved ? await readBack(context, row) : null;
+  return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown', note };
+}
+
+/** The share of the pace at which the sender goes on just now, and the share from which on it is won back slowly. */
+interface Share {
+  now: number;
+  safe: number;
+}
+
+const shares = new WeakMap<object, Share>();
+const LEAST_SHARE = 1 / 64;
+/** By each post that arrives: fast after an outage, slowly towards the rate at which the service refused. */
+const WON_BACK = { fast: 1.5, slow: 1.03 };
+const OVERLOADED = 503;
+
+/** How many posts may leave a minute just now. */
+export function paceOf({ store, perMinute }: Pick<OutboxContext, 'store' | 'perMinute'>): number {
+  return Math.max(1, perMinute * (shares.get(store)?.now ?? 1));
+}
+
+/** 429, 503 and refused connections halve the pace before they make rows unclear by the dozen. */
+function adaptPace({ store }: OutboxContext, outcome: CreateOutcome): void {
+  const { now, safe } = shares.get(store) ?? { now: 1, safe: 1 };
+  const half = Math.max(LEAST_SHARE, now / 2);
+  if (statusOf(outcome) === 429 || statusOf(outcome) === OVERLOADED)
+    shares.set(store, { now: half, safe: half });
+  else if (outcome.outcome === 'not-sent') shares.set(store, { now: half, safe });
+  else if (outcome.outcome === 'confirmed')
+    shares.set(store, { now: Math.min(1, now * (now < safe ? WON_BACK.fast : WON_BACK.slow)), safe });
 }
 
 /** An attempt is claimed only when a request can leave, and a row that was once unclear only when no post could be its own. */
@@ -61,37 +97,39 @@ async function hindranceTo(context: OutboxContext, id: number): Promise<Hindranc
   if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
   const row = store.find(id);
   if (!row) return 'gone';
-  // Where everything fails, creates may all be kept: what became of the last ones is found out before another goes out.
-  if (gate.isDoubtful() && isReconcileDue(context)) return 'look first';
   return row.was_ambiguous ? await checkBeforeResend(context, row) : null;
 }
 
 /** What came into the mirror since the row was reconciled may be its post: the same question as there, once more. */
 async function checkBeforeResend(context: OutboxContext, row: OutboxRow): Promise<Hindrance | null> {
   const { store, clock, settleMs } = context;
-  let listed: Listed | undefined;
+  let reads: Listed[] = [];
   try {
-    if (isReleased(row)) listed = await lookedFor(context, row);
+    if (isReleased(row)) reads = [await lookedFor(context, row)];
   } catch (error) {
     postpone(context, row, TRANSITIONS.defer, error);
     return 'not due';
   }
   const now = clock.now();
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const alone = ask(store, now, [row], listed).verdicts.get(row.id);
-  if (alone?.kind === 'none') return recheck(context, row);
-  const { verdicts } = ask(store, now, store.claimants(), listed);
-  const verdict = verdicts.get(row.id);
-  if (!verdict || verdict.kind === 'none') return recheck(context, row);
-  if (verdict.kind === 'match' && !wasJudged(row, verdict.post))
-    return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
-  if (verdict.kind === 'match' || !verdict.isOpen) {
-    await park(context, row, verdict.kind === 'match' ? [verdict.post] : verdict.posts);
-    return 'uncertain';
+  const isFree = ['send again', 'look again'].includes(
+    ask(store, now, { reads }, [row]).verdicts.get(row.id)?.kind ?? '',
+  );
+  const verdict = isFree ? undefined : ask(store, now, { reads }).verdicts.get(row.id);
+  switch (verdict?.kind) {
+    case 'confirmed':
+      return bind(context, row, verdict) === 'found' ? 'adopted' : 'not due';
+    case 'uncertain':
+      park(context, row, verdict.posts, { reads, searched: [] });
+      return 'uncertain';
+    case 'wait': {
+      const error = 'a post that could be this one may still prove to be another row’s';
+      store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
+      return 'not due';
+    }
+    default:
+      return recheck(context, row);
   }
-  const error = 'a post that could be this one may still prove to be another row’s';
-  store.move(row.id, TRANSITIONS.defer, { now, notBefore: now + settleMs, error });
-  return 'not due';
 }
 
 /** A person has let it go, and no list was read for it since: its post may have come, or an older copy not know of it. */
@@ -109,8 +147,8 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
   const age = now - (last?.at ?? 0);
   if (last && Date.parse(row.changed_at) < last.at && age >= 0 && age < LEAST_STALE_MS)
     return await last.listed;
-  const others = store.claimants().filter((other) => isReleased(other) && other.id !== row.id);
-  const listed = readWindow(context, [row, ...others]);
+  const others = store.unclear().filter((other) => isReleased(other) && other.id !== row.id);
+  const listed = readWindow(context, windowOf(store, [row, ...others]));
   looks.set(store, { at: now, listed });
   listed.catch(() => looks.delete(store));
   return await listed;
@@ -200,6 +238,21 @@ async function written<T>({ clock, signal }: OutboxContext, write: () => T): Pro
   }
 }
 
+/** Sending stops at this answer in a row: a number that cannot be read makes every row one for a person. */
+const MOST_UNREADABLE = 3;
+const UNREADABLE = 'the service answers with numbers of posts that cannot be read';
+const unreadable = new WeakMap<object, number>();
+
+function stopWhereUnreadable({ store }: OutboxContext, outcome: CreateOutcome): void {
+  if (outcome.outcome !== 'unknown' && outcome.outcome !== 'confirmed') return;
+  const times = 'isIdUnreadable' in outcome ? (unreadable.get(store) ?? 0) + 1 : 0;
+  unreadable.set(store, times);
+  if (times >= MOST_UNREADABLE)
+    store.setPaused(
+      `${UNREADABLE}: they are texts, or beyond 2^53. Nothing more is sent; the posts exist, and the next start tries again`,
+    );
+}
+
 /** A token that is refused sends nothing; one that lacks a permission (403) may still post to other boards. */
 function holdBack({ store, clock }: OutboxContext, row: OutboxRow, httpStatus: number): void {
   const now = clock.now();
@@ -236,7 +289,8 @@ export function retryRefused({ store, clock }: OutboxContext): void {
 }
 
 async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promise<CreateOutcome> {
-  const { board, title, content, email, full_name } = row;
+  const { board, title, email, full_name } = row;
+  const content = contentAsSent(row);
   if (email === null) return await client.create({ board, title, content }, signal);
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
@@ -304,9 +358,11 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
       return { ...attempt, transition: TRANSITIONS.release, change: { ...change, notBefore } };
     }
     case 'not-sent':
+      if (isAlwaysDiverted(context.store, row, outcome))
+        return { ...attempt, transition: TRANSITIONS.reject, change: { ...change, checksLeft } };
       return {
         ...attempt,
-        isVoid: true,
+        isVoid: outcome.httpStatus === undefined,
         transition: TRANSITIONS.release,
         change: { ...change, notBefore: now + backoff(row, now, context.random) },
       };
@@ -317,6 +373,20 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
         change: { ...change, ...settleFrom(context, row.id, Math.max(now, deadline)) },
       };
   }
+}
+
+/** So many times something before the service has answered a row, while others arrived: it is this row that is refused. */
+const MOST_DIVERTED = 4;
+
+function isAlwaysDiverted(
+  store: OutboxContext['store'],
+  row: OutboxRow,
+  { httpStatus }: { httpStatus?: number },
+): boolean {
+  if (httpStatus === undefined) return false;
+  const diverted = store.attempts(row.id).filter((tried) => tried.outcome === 'not-sent');
+  const since = Date.parse(diverted[0]?.started_at ?? row.changed_at);
+  return diverted.length + 1 >= MOST_DIVERTED && store.recentSends(since).posts > 0;
 }
 
 /**
@@ -366,14 +436,16 @@ export function recoverOrphans(
 }
 
 /** Sending was paused because of the token: a read shows whether that is over. */
-export async function endPause({ store, client, signal }: OutboxContext): Promise<void> {
-  if (store.paused() === null) return;
+export async function endPause({ store, client, signal }: OutboxContext, isStart = true): Promise<void> {
+  const reason = store.paused();
+  // A read tells nothing about the answers to creates.
+  if (reason === null || (reason.startsWith(UNREADABLE) && !isStart)) return;
   await client.page('posts', '', signal);
   store.setPaused(null);
 }
 
 function statusOf(outcome: CreateOutcome): number | null {
-  return 'httpStatus' in outcome ? outcome.httpStatus : null;
+  return 'httpStatus' in outcome ? (outcome.httpStatus ?? null) : null;
 }
 
 function reasonOf(outcome: CreateOutcome): string | null {

@@ -1,21 +1,23 @@
 import { CLOCK_STEP_MS, iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
-import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { codeOf, messageOf } from '../base/errors.ts';
 import { counted } from '../base/text.ts';
-import type { OutboxRow, RowChange, Transition, Unclear } from '../store/outbox/types.ts';
+import type { OutboxStore } from '../store/outbox/store.ts';
+import type { AttemptRow, OutboxRow, SentPost, Transition, Unclear } from '../store/outbox/types.ts';
 import type { OutboxContext } from './context.ts';
-import { displaced, SWEEP_CHECKS, TRANSITIONS } from './states.ts';
-import type { SeenPost, Verdict } from './unaccounted.ts';
+import { SWEEP_CHECKS, TRANSITIONS } from './decide/states.ts';
 import {
-  ask,
-  isUnsettled,
-  type Listed,
-  laneOf,
-  readWindow,
-  type Unseen,
-  whyIncomplete,
-  whyUnseen,
-} from './window.ts';
+  type Decision,
+  decide,
+  learnPeople,
+  marksIn,
+  type SentRow,
+  type ShownPost,
+  type Verdict,
+} from './decide/whose.ts';
+import { contentAsSent, searchMarks } from './mark.ts';
+import { contentHash } from './match.ts';
+import { fromMirror, type Listed, readWindow, sentAtOf, whyNotWhole, windowOf } from './window.ts';
 
 export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
@@ -23,37 +25,39 @@ export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 const LONGEST_WAIT_MS = 60_000;
 
 /** When the next reconcile is due: with the last row that settles, or so long after the first. */
-export function reconcileAt({ first, last }: Unclear, settleMs: number): number {
-  return Math.min(last, first + Math.min(settleMs, LONGEST_WAIT_MS));
+export function reconcileAt({ first, last }: Unclear): number {
+  return Math.min(last, first + LONGEST_WAIT_MS);
 }
 
-export function isReconcileDue({ store, clock, settleMs }: OutboxContext): boolean {
-  const { unclear } = store.due(clock.now(), 0);
-  return unclear !== null && reconcileAt(unclear, settleMs) <= clock.now();
+/** A row on its way, or one that has not settled: a post may still prove to be its own. */
+function isUnderWay({ state, not_before, changed_at }: OutboxRow, now: number): boolean {
+  if (state !== 'ambiguous') return state === 'sending';
+  // A change in the future was made by a clock that was ahead: the time it set counts as come.
+  return not_before !== null && not_before > iso(now) && changed_at <= iso(now);
 }
 
 /**
- * Finds out what became of every ambiguous row that has settled, by reading only, in one pass over the pages of their window. A row
- * that is about to be sent again is checked by the same pass. A list that cannot be read leaves all of them as they are, for later.
+ * Finds out what became of every ambiguous row that has settled, by reading only: a search for each that carries a mark, then the list
+ * once for all of them. A list that cannot be read leaves all of them as they are, for later.
  */
 export async function reconcile(context: OutboxContext): Promise<Map<number, ReconcileResult>> {
   const { store, clock } = context;
-  const isDue = (row: OutboxRow): boolean => row.state === 'ambiguous' && !isUnsettled(row, clock.now());
-  const { early = [], due = [] } = Object.groupBy(store.claimants().filter(isDue), (row) =>
+  const settled = store.unclear().filter((row) => row.state === 'ambiguous' && !isUnderWay(row, clock.now()));
+  const { early = [], due = [] } = Object.groupBy(settled, (row) =>
     isEarly(context, row) ? 'early' : 'due',
   );
   const results = new Map<number, ReconcileResult>(early.map(({ id }) => [id, 'later']));
   if (due.length === 0) return results;
-  let seen: Seen;
+  let evidence: Evidence;
   try {
-    seen = await readFor(context, due);
+    evidence = await evidenceFor(context, due);
   } catch (error) {
     for (const row of due) postpone(context, row, TRANSITIONS.wait, error);
     return new Map([...early, ...due].map(({ id }) => [id, 'later']));
   }
   crashPoint('reconcile:read');
-  context.onWindow?.(due.map((row) => whyOpen(seen, row)).find((open) => open !== null)?.why ?? null);
-  const concluded = await concludeAll(context, new Set(due.map(({ id }) => id)), seen);
+  context.onWindow?.(null);
+  const concluded = concludeAll(context, evidence, new Set(due.map(({ id }) => id)));
   crashPoint('reconcile:recorded');
   return new Map([...results, ...concluded]);
 }
@@ -67,203 +71,269 @@ export function keepSettling({ store, clock }: OutboxContext, id: number, notBef
 }
 
 /** A clock that was put ahead makes a row due at once, while its post may still be on its way. */
-function isEarly(context: OutboxContext, row: OutboxRow): boolean {
-  const { store, clock } = context;
-  const left = (settling.get(store)?.get(row.id) ?? 0) - clock.monotonic();
+function isEarly({ store, clock }: OutboxContext, { id }: OutboxRow): boolean {
+  const left = (settling.get(store)?.get(id) ?? 0) - clock.monotonic();
   if (left <= CLOCK_STEP_MS) {
-    settling.get(store)?.delete(row.id);
+    settling.get(store)?.delete(id);
     return false;
   }
   const now = clock.now();
-  const error = 'the clock was put ahead: it settles all the same';
-  store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + left, error });
+  store.move(id, TRANSITIONS.wait, {
+    now,
+    notBefore: now + left,
+    error: 'the clock was put ahead: it settles all the same',
+  });
   return true;
 }
 
-interface Seen {
-  verdicts: Map<number, Verdict>;
-  rows: OutboxRow[];
-  latest: Listed['latest'];
-  /** Why a post that was not shown may stand there all the same; null where the reads were whole. */
-  incomplete: string | null;
-  /** The same for the post of one row. */
-  unseen(row: OutboxRow): Unseen | null;
+/** What was read of the upstream for a question. */
+export interface Evidence {
+  /** Reads of the list. */
+  reads: readonly Listed[];
+  /** Posts that a search for marks found. */
+  searched: readonly ShownPost[];
+  /** Posts that the mirror first saw since then are asked about; since the first attempt of the rows where it is left out. */
+  since?: number;
 }
 
-/** Only two reads without it count as none: a post that slips from one page to the next during a read is missed by one of them. */
-async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promise<Seen> {
-  const first = await readWindow(context, due);
-  const seen = judged(context, first);
-  if (due.every(({ id }) => seen.verdicts.get(id)?.kind === 'match')) return seen;
-  const second = await readWindow(context, due);
-  for (const [id, post] of first.posts) if (!second.posts.has(id)) second.posts.set(id, post);
-  for (const [lane, sent] of second.latest)
-    second.latest.set(lane, [sent, first.latest.get(lane) ?? ''].sort()[0] ?? '');
-  const reads = [first, second];
-  const unseen = (row: OutboxRow) => whyUnseen(context.store, row, reads);
-  return { ...judged(context, second), incomplete: whyIncomplete(context.store, reads), unseen };
+const NOTHING: Evidence = { reads: [], searched: [] };
+
+/** Only two reads without a post count as none: one that slips from one page to the next during a read is missed by one of them. */
+async function evidenceFor(context: OutboxContext, due: readonly OutboxRow[]): Promise<Evidence> {
+  const { store, clock } = context;
+  const searched = await searchMarks(context, due);
+  const isAnswered = (reads: Listed[]): boolean => {
+    const { verdicts } = ask(store, clock.now(), { reads, searched });
+    return due.every(({ id }) => verdicts.get(id)?.kind === 'confirmed');
+  };
+  const reads: Listed[] = [];
+  const window = windowOf(store, due);
+  while (reads.length < 2 && !isAnswered(reads)) reads.push(await readWindow(context, window));
+  return { reads, searched };
 }
 
-/** The rows as they stand after the read: meanwhile others were sent, and a listed post may be theirs. */
-function judged({ store, clock }: OutboxContext, listed: Listed): Seen {
-  const rows = store.claimants();
-  const { verdicts } = ask(store, clock.now(), rows, listed);
-  return { verdicts, rows, latest: listed.latest, incomplete: null, unseen: () => null };
+/** The table of `whose.ts` over the mirror and what was just read. */
+export function ask(
+  store: OutboxStore,
+  now: number,
+  given: Partial<Evidence> = {},
+  rows: readonly OutboxRow[] = store.unclear(),
+): Decision {
+  const evidence = { ...NOTHING, ...given };
+  const asking = rows.filter(({ state }) => state !== 'uncertain');
+  const earliest = windowOf(store, asking.length > 0 ? asking : rows);
+  const { since } = evidence;
+  const window =
+    since === undefined
+      ? { created: earliest.sentAt, knownMaxId: earliest.knownMaxId }
+      : { created: since, knownMaxId: null };
+  const mirrored = store.postsSince(window).map(fromMirror);
+  const isYoung = ({ firstSeenAt }: ShownPost): boolean => (firstSeenAt ?? 0) >= (since ?? 0);
+  const posts = new Map(mirrored.filter(isYoung).map((post) => [post.id, post]));
+  for (const { posts: read } of evidence.reads) for (const [id, post] of read) posts.set(id, post);
+  for (const post of evidence.searched) posts.set(post.id, post);
+  const bound = store.boundPosts([...posts.keys()]);
+  const free = [...posts.values()].filter(({ id }) => !bound.has(id));
+  const isAsking = new Set(rows.map(({ id }) => id));
+  const sent = sentLike(store, free, since !== undefined).filter(({ row }) => !isAsking.has(row.id));
+  const authors = [
+    ...evidence.reads.flatMap((read) => read.authors),
+    ...sent.flatMap(({ author }) => author ?? []),
+  ];
+  const people = learnPeople([...store.sentAuthors(), ...authors]);
+  const facts = factReader(store, now, evidence.reads);
+  const settled = sent.map(({ row, shown }) => ({ ...facts(row), ...shown, isChecked: row.checks_left > 0 }));
+  return decide(rows.map(facts), free, people, settled);
 }
 
-async function concludeAll(
+/** Sent rows with the words of one of the posts, or whose own post shows those words. */
+function sentLike(store: OutboxStore, posts: readonly ShownPost[], areSwept: boolean) {
+  const words = posts.map((post) => ({ id: post.id, hash: contentHash(post), marks: marksIn(post) }));
+  return store.sentLike(words, areSwept);
+}
+
+/** What the table asks of a row. What is the same for many rows is read once. */
+export function factReader(
+  store: OutboxStore,
+  now: number,
+  reads: readonly Listed[] = [],
+): (row: OutboxRow) => SentRow {
+  const { sweptAt } = store.knowledge();
+  const marks = store.marks();
+  const isWhole = reads.length > 1 && whyNotWhole(store, reads) === null;
+  const isListed = (id: number): boolean => reads.every(({ ours }) => ours.has(id));
+  const lanes = new Map<string, SentPost[]>();
+  const sentLast = (row: OutboxRow): SentPost[] => {
+    const lane = `${row.kind} ${row.board}`;
+    const sent = lanes.get(lane) ?? store.latestSent(row);
+    lanes.set(lane, sent);
+    return sent;
+  };
+  /** A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either. */
+  const readFacts = (row: OutboxRow, lastAt: number) => {
+    const sent = sentLast(row);
+    const isLaterListed = sent.some(({ id, sentAt }) => Date.parse(sentAt) > lastAt && isListed(id));
+    const isUpToDate = !sent[0] || sent[0].isMirrored === 1 || isListed(sent[0].id) || isLaterListed;
+    const isFresh = reads.every(({ asOf }) => asOf >= Date.parse(row.not_before ?? ''));
+    return { isLaterListed, isReadWhole: isFresh && isUpToDate };
+  };
+  return (row) => {
+    const sentAt = sentAtOf(row);
+    const last = row.state === 'ambiguous' ? store.attempts(row.id).at(-1) : undefined;
+    const lastAt = last ? Date.parse(last.started_at) : sentAt;
+    const isMarked = row.mark !== null && marks[row.board] === 'kept';
+    return {
+      ...row,
+      content: contentAsSent(row),
+      name: row.full_name,
+      sentAt,
+      knownMaxId: row.known_max_id,
+      isListKnown: sweptAt !== null && Date.parse(sweptAt) < sentAt,
+      dismissed: row.baseline,
+      mark: isMarked ? (marksIn({ content: row.mark ?? '' })[0] ?? null) : null,
+      isUnderWay: isUnderWay(row, now),
+      unclearAttempts: row.not_found + 1,
+      waitedMs: now - lastAt,
+      ...(isWhole && row.state === 'ambiguous'
+        ? readFacts(row, lastAt)
+        : { isLaterListed: false, isReadWhole: false }),
+    };
+  };
+}
+
+/** Writes down what the table says, of rows that have settled; of the others only what is certain already. */
+function concludeAll(
   context: OutboxContext,
+  evidence: Evidence,
   due: ReadonlySet<number>,
-  seen: Seen,
-): Promise<Map<number, ReconcileResult>> {
+): Map<number, ReconcileResult> {
+  const { store, clock } = context;
+  const rows = store.unclear();
+  const { verdicts, seconds } = ask(store, clock.now(), evidence, rows);
   const results = new Map<number, ReconcileResult>();
-  for (const row of seen.rows) {
-    const verdict = seen.verdicts.get(row.id);
-    if (!verdict) continue;
-    const result = due.has(row.id)
-      ? await conclude(context, row, verdict, seen)
-      : await early(context, row, verdict);
+  for (const row of rows) {
+    const verdict = verdicts.get(row.id);
+    const result =
+      verdict &&
+      (due.has(row.id) ? conclude(context, row, verdict, evidence) : early(context, row, verdict, evidence));
     if (result) results.set(row.id, result);
   }
+  for (const [id, posts] of seconds)
+    store.noteSeconds({ id, posts: posts.map((post) => post.id), now: clock.now() });
   return results;
 }
 
-async function conclude(
+function early(
   context: OutboxContext,
   row: OutboxRow,
   verdict: Verdict,
-  seen: Seen,
-): Promise<ReconcileResult> {
-  if (verdict.kind === 'match') return bind(context, row, verdict);
-  const open = whyOpen(seen, row);
-  if (open !== null) {
-    const held = seen.incomplete === null ? 0 : context.store.heldPosts();
-    const isOver = held > 0 || open.isFinal || !isWithinPatience(row.first_sent_at, context.clock.now());
-    if (isOver) return await park(context, row, [], { why: open.why + heldText(held) });
-    postpone(context, row, TRANSITIONS.wait, new AppError('protocol', open.why));
-    return 'later';
-  }
-  if (verdict.kind === 'none') return await concludeNone(context, row, seen.latest);
-  if (verdict.isOpen && isWithinPatience(row.first_sent_at, context.clock.now()))
-    return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
-  return await park(context, row, verdict.posts);
+  evidence: Evidence,
+): ReconcileResult | null {
+  if (row.state === 'sending') return null;
+  const isCertain = verdict.kind === 'confirmed' && (verdict.how !== 'cut' || row.state !== 'ambiguous');
+  if (isCertain) return bind(context, row, verdict);
+  return row.state === 'ready' && verdict.kind === 'uncertain'
+    ? park(context, row, verdict.posts, evidence)
+    : null;
 }
 
-/** Why nothing follows from a read that showed no post of the row; null where it showed one, or would have. */
-function whyOpen({ verdicts, incomplete, unseen }: Seen, row: OutboxRow): Unseen | null {
-  if (verdicts.get(row.id)?.kind !== 'none') return null;
-  return incomplete === null ? unseen(row) : { why: incomplete, isFinal: false };
-}
-
-/** The list stays as it is until a person has judged it: waiting tells nothing more. */
-function heldText(held: number): string {
-  return held === 0
-    ? ''
-    : `; ${held} that are missing are held: if they are gone, "feedback-mirror sync posts --accept-deletes", and then send this again`;
-}
-
-/** Not settled yet, or about to be sent again: what is certain is certain already, everything else has time. */
-async function early(
+function conclude(
   context: OutboxContext,
   row: OutboxRow,
   verdict: Verdict,
-): Promise<ReconcileResult | null> {
-  if (row.state !== 'ready' && row.state !== 'ambiguous') return null;
-  const isMatch = verdict.kind === 'match' && !wasJudged(row, verdict.post);
-  if (isMatch && (row.state === 'ready' || verdict.matched === 'exact')) return bind(context, row, verdict);
-  if (row.state === 'ready' && verdict.kind === 'candidates' && !verdict.isOpen)
-    return await park(context, row, verdict.posts);
-  return null;
-}
-
-/**
- * Missing once means it did not arrive. Missing again could mean that this list does not show such posts, or not yet. A post of our
- * own that was sent later the same way, and is listed, tells the two apart; without one only a person can. And so many unclear
- * attempts without a post are enough in any case.
- */
-const MOST_NOT_FOUND = 4;
-
-async function concludeNone(
-  context: OutboxContext,
-  row: OutboxRow,
-  latest: Listed['latest'],
-): Promise<ReconcileResult> {
+  evidence: Evidence,
+): ReconcileResult {
   const { store, clock } = context;
   const now = clock.now();
-  if (Date.parse(row.changed_at) > now)
-    return waitFor(context, row, 'the clock was set back: it settles anew');
-  const last = store.attempts(row.id).at(-1);
-  if (last?.post_id) {
-    const answer = last.error ?? `the answer names post ${last.post_id}`;
-    const why = `${answer}; the list shows none that could be this one`;
-    return await park(context, row, [], { named: [last.post_id], why });
+  switch (verdict.kind) {
+    case 'confirmed':
+      return bind(context, row, verdict);
+    case 'uncertain':
+      return park(context, row, verdict.posts, evidence);
+    case 'wait':
+      return waitFor(context, row, 'a post that could be this one may still prove to be another row’s');
+    case 'look again':
+      context.onWindow?.(whyUnsure(store, row, evidence));
+      return waitFor(context, row, whyUnsure(store, row, evidence));
+    case 'send again': {
+      if (Date.parse(row.changed_at) > now)
+        return waitFor(context, row, 'the clock was set back: it settles once more');
+      const last = store.attempts(row.id).at(-1);
+      if (last?.post_id) return parkNamed(context, row, last);
+      const error = 'the list shows no post that could be this one, after an unclear attempt';
+      // The checks are for a row whose import was cancelled meanwhile: nothing else comes back to it.
+      const change = {
+        now,
+        notBefore: null,
+        notFound: row.not_found + 1,
+        error,
+        checksIfUnclear: SWEEP_CHECKS,
+      };
+      store.move(row.id, TRANSITIONS.sendAgain, change);
+      return 'send again';
+    }
   }
-  if (row.not_found + 1 >= MOST_NOT_FOUND) return await park(context, row, []);
-  const isCurrent = (latest.get(laneOf(row)) ?? '') > (last?.started_at ?? row.first_sent_at ?? '');
-  if (row.not_found === 0 || isCurrent) {
-    const error = 'no post in the list is unaccounted for after an unclear attempt';
-    store.move(row.id, TRANSITIONS.sendAgain, {
-      now,
-      notBefore: null,
-      notFound: row.not_found + 1,
-      error,
-      // For the one whose import was cancelled meanwhile: nothing else comes back to it.
-      checksIfUnclear: SWEEP_CHECKS,
-    });
-    return 'send again';
-  }
-  const isWorthWaiting = isWithinPatience(last?.ended_at ?? row.changed_at, now) && store.hasSuccessor(row);
-  if (!isWorthWaiting) return await park(context, row, []);
-  return waitFor(
-    context,
-    row,
-    'not in the list again; waiting for another post to show that the list is up to date',
-  );
 }
 
-const PATIENCE_MS = 6 * 3_600_000;
-
-function isWithinPatience(since: string | null, now: number): boolean {
-  const waited = now - Date.parse(since ?? '');
-  return waited >= 0 && waited < PATIENCE_MS;
+function whyUnsure(store: OutboxStore, { not_before }: OutboxRow, { reads }: Evidence): string {
+  const isKept = reads.some(({ asOf }) => asOf < Date.parse(not_before ?? ''));
+  if (isKept) return 'a cache in between showed the list as it was before this could be listed';
+  const why =
+    'the list does not show what was sent last to the same board, although the service gave it a number';
+  return whyNotWhole(store, reads) ?? why;
 }
 
-function waitFor({ store, clock, settleMs }: OutboxContext, row: OutboxRow, error: string): 'later' {
+function waitFor({ store, clock, settleMs }: OutboxContext, { id }: OutboxRow, error: string): 'later' {
   const now = clock.now();
-  store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
+  store.move(id, TRANSITIONS.wait, { now, notBefore: now + settleMs, error });
   return 'later';
-}
-
-/** It stood there when the row became uncertain, and was not clearly its own: what a person decided since is an answer about it. */
-export function wasJudged({ judged }: OutboxRow, { id }: SeenPost): boolean {
-  return judged.includes(id);
 }
 
 /** The post is this row's. Null of the store: a person has meanwhile said that it is another row's; the next pass leaves it out. */
 export function bind(
   { store, clock }: OutboxContext,
   row: OutboxRow,
-  { post, matched }: Verdict & { kind: 'match' },
+  { post, how }: Verdict & { kind: 'confirmed' },
 ): ReconcileResult {
-  if (post.reusedFrom !== undefined)
-    store.move(post.reusedFrom, TRANSITIONS.displace, displaced(clock.now(), post.id));
   const transition = row.state === 'ready' ? TRANSITIONS.adopt : TRANSITIONS.found;
-  const outcome = { postId: post.id, url: post.url, matched, error: null, checksLeft: SWEEP_CHECKS };
+  const outcome = { postId: post.id, url: post.url, matched: how, error: null, checksLeft: SWEEP_CHECKS };
   return store.move(row.id, transition, { now: clock.now(), ...outcome }) ? 'found' : 'later';
 }
 
+/** More than a person compares. */
+const MOST_CANDIDATES = 5;
+
 /** Only a person can judge. */
-export async function park(
+export function park(
   { store, clock, observe }: OutboxContext,
   row: OutboxRow,
-  posts: readonly SeenPost[],
-  { named = [], why = whyParked(row, posts) }: { named?: readonly number[]; why?: string } = {},
-): Promise<ReconcileResult> {
-  observe?.(posts.flatMap(({ listed }) => listed ?? []));
-  const change: RowChange = {
+  posts: readonly ShownPost[],
+  { reads }: Evidence = NOTHING,
+): ReconcileResult {
+  const shown = posts.slice(0, MOST_CANDIDATES);
+  observe?.(shown.flatMap(({ id }) => reads.flatMap(({ raw }) => raw.get(id) ?? []).slice(0, 1)));
+  const candidates = shown.flatMap(({ id }) => (id >= 0 ? [id] : []));
+  const change = {
     now: clock.now(),
     notBefore: null,
-    candidates: [...posts.flatMap(({ id }) => (id > 0 ? [id] : [])), ...named],
+    candidates,
+    error: whyParked(row, posts),
+    checksLeft: SWEEP_CHECKS,
+  };
+  store.move(row.id, TRANSITIONS.park, change);
+  return 'uncertain';
+}
+
+function parkNamed(
+  { store, clock }: OutboxContext,
+  row: OutboxRow,
+  { post_id, error }: AttemptRow,
+): ReconcileResult {
+  const why = `${error ?? `the answer names post ${post_id}`}; the list shows none that could be this one`;
+  const change = {
+    now: clock.now(),
+    notBefore: null,
+    candidates: [post_id ?? 0],
     error: why,
     checksLeft: SWEEP_CHECKS,
   };
@@ -271,15 +341,9 @@ export async function park(
   return 'uncertain';
 }
 
-function whyParked(row: OutboxRow, posts: readonly SeenPost[]): string {
+function whyParked(row: OutboxRow, posts: readonly ShownPost[]): string {
   if (posts.length === 0) return `not in the list after ${counted(row.not_found + 1, 'unclear attempt')}`;
-  if (posts.every(({ creator }) => creator === null))
-    return 'a listed post that cannot be read could be this one';
-  const [of] = posts.flatMap(({ confirms }) => confirms ?? []);
-  if (of !== undefined) return `the post of row ${of} could be this one as well`;
-  return posts.length === 1
-    ? '1 post that nothing accounts for could be this one'
-    : `${posts.length} posts could be this one`;
+  return posts.length === 1 ? '1 post could be this one' : `${posts.length} posts could be this one`;
 }
 
 const FIRST_WAIT_MS = 2000;
@@ -295,12 +359,8 @@ export function postpone(
   const [now, code] = [clock.now(), codeOf(error)];
   if (code === 'interrupted' || code === 'internal' || code === 'storage') throw error;
   if (code === 'unauthorised') store.setPaused(`the upstream refused the token for reading at ${iso(now)}`);
-  const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now) ?? 0);
-  store.move(row.id, transition, {
-    now,
-    notBefore,
-    error: `could not look for it: ${messageOf(error)}`,
-  });
+  const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now, 'reads') ?? 0);
+  store.move(row.id, transition, { now, notBefore, error: `could not look for it: ${messageOf(error)}` });
 }
 
 /** The longer a row has been waiting, the less another minute matters. With equal jitter. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { createRedactor, visible } from '../base/redact.ts';
+import { createRedactor, hideAddresses, visible } from '../base/redact.ts';
 import { PUBLIC_TABLES } from './schema-words.ts';
 
 /** How a program is shown the mirror whose statements an assistant writes. */
@@ -95,7 +95,13 @@ export const SHOWN_TABLES = PUBLIC_TABLES.filter(
   ({ name }) => !['posts_text', 'comments_text', 'quarantine', 'outbox_edits'].includes(name),
 );
 
-export const SHOWN_FUNCTIONS = ['shown_text', 'shown_email', 'shown_name', 'shown_json'] as const;
+export const SHOWN_FUNCTIONS = [
+  'shown_text',
+  'shown_email',
+  'shown_name',
+  'shown_json',
+  'shown_handed_in',
+] as const;
 
 function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   const redactor = key && createRedactor(key);
@@ -104,7 +110,7 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
     return redactor ? redactor.text(seen) : seen;
   };
   const on = <T>(value: unknown, show: () => T): T | null => (value === null ? null : show());
-  const [textName, emailName, nameName, jsonName] = SHOWN_FUNCTIONS;
+  const [textName, emailName, nameName, jsonName, handedInName] = SHOWN_FUNCTIONS;
   const options = { deterministic: true };
   db.function(textName, options, (given) => on(given, () => text(given)));
   db.function(emailName, options, (given) =>
@@ -112,6 +118,9 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   );
   db.function(nameName, options, (given, person) =>
     on(given, () => (redactor ? redactor.person(String(person ?? given)) : text(given))),
+  );
+  db.function(handedInName, options, (given) =>
+    on(given, () => (redactor ? hideAddresses(visible(String(given))) : text(given))),
   );
   db.function(jsonName, options, (given) =>
     on(given, () => (redactor ? redactor.json(visible(String(given)), false) : text(given))),
@@ -122,6 +131,8 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
 const OURS = /^(created|registered|state|kind|outcome|resource|mode|batch)$|_at$/;
 /** Named by the owner of the service and by no customer; joined to every post, they would cost a second in a large mirror. */
 const OWNERS = ['boards', 'statuses'];
+/** Texts that were handed in to be sent, perhaps by the one who asks: the pseudonym of an address in them would tell whose it is. */
+const HANDED_IN = ['outbox', 'outbox_attempts', 'batches'];
 /** Whatever else the upstream sent, and what is made of hidden texts. */
 const LEFT_OUT = ['extra', 'source_key', 'content_hash'];
 const NAMES: Readonly<Record<string, string>> = {
@@ -138,5 +149,5 @@ function expression(table: string, column: string, type: string): string {
   if (column === 'email') return 'shown_email(email)';
   // Of a comment: JSON, in which there may be people.
   if (column === 'status') return 'shown_json(status)';
-  return `shown_text(${column})`;
+  return `${HANDED_IN.includes(table) ? 'shown_handed_in' : 'shown_text'}(${column})`;
 }

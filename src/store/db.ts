@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, storageError } from '../base/errors.ts';
-import { createPrivately, isThere, makeFolder } from '../base/files.ts';
+import { createPrivately, isThere, makeFolder, refuseForAnybody } from '../base/files.ts';
 import { programVersion } from '../base/program.ts';
 import { printable } from '../base/text.ts';
 import { prepareWhenUsed } from './lazy.ts';
@@ -40,6 +40,7 @@ export interface StoreOptions extends OpenOptions {
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOldSqlite();
+  refuseOpenFolders(path, dataDir);
   makeFolder(dirname(path));
   if (isThere(path)) openChecked(path, upstream).db.close();
   createPrivately(path);
@@ -59,7 +60,7 @@ function prepare(db: Db, upstream: string, dataDir: string): void {
   // A page and its checkpoint commit together, so losing the last ones to a power cut only means reading them again.
   // The outbox, where a commit is a promise, opens its own connection with FULL.
   db.pragma('synchronous = NORMAL');
-  db.pragma('wal_autocheckpoint = 4000');
+  boundLog(db, 1000);
   db.pragma('cache_size = -32000');
   // What is deleted or overwritten becomes zeros. It costs a sweep nothing that could be measured.
   db.pragma('secure_delete = ON');
@@ -83,6 +84,15 @@ function tellMigration(db: Db, copy: string, from: number, to: number): void {
   process.stderr.write(
     `${printable(`The mirror ${db.name} has schema ${from} and is brought to schema ${to}. ${copy} is a copy of it as it was.`)}\n`,
   );
+}
+
+/**
+ * The write-ahead log is emptied from so many pages of 4 KB on, and what a large transaction or a long read made of it is given back
+ * afterwards: SQLite alone would keep the room for good.
+ */
+export function boundLog(db: Pick<Db, 'pragma'>, pages: number): void {
+  db.pragma(`wal_autocheckpoint = ${pages}`);
+  db.pragma(`journal_size_limit = ${pages * 4096}`);
 }
 
 /**
@@ -114,9 +124,21 @@ export class OlderSchema extends AppError {
   }
 }
 
-/** Opens an existing file for reading only: no write reaches it through this handle. */
-export function openForReading({ path, upstream }: OpenOptions): Db {
+/** Opens a mirror of whatever schema for reading only, and leaves it as it is. */
+export function openAsItIs({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
+  if (!isThere(path))
+    throw new AppError('usage', `there is no file ${path}`, { hint: 'Give the path of a backup.' });
+  const { db, version } = openChecked(path, upstream);
+  if (version > 0) return db;
+  db.close();
+  throw new AppError('usage', `${path} is empty`, { hint: 'Give the path of a backup.' });
+}
+
+/** Opens an existing file for reading only: no write reaches it through this handle. */
+export function openForReading({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
+  refuseOldSqlite();
+  refuseOpenFolders(path, dataDir);
   if (!isThere(path)) throw noMirror(path);
   const { db, version } = openChecked(path, upstream);
   if (version === (migrations().at(-1)?.version ?? 0)) {
@@ -125,6 +147,10 @@ export function openForReading({ path, upstream }: OpenOptions): Db {
   }
   db.close();
   throw version === 0 ? noMirror(path) : new OlderSchema(path);
+}
+
+function refuseOpenFolders(path: string, dataDir: string): void {
+  for (const folder of [dirname(path), dataDir]) refuseForAnybody(folder);
 }
 
 function noMirror(path: string): AppError {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { iso } from '../base/clock.ts';
+import { TRANSITIONS, whereAndTo } from '../outbox/decide/states.ts';
 import type { Db, OpenOptions } from './db.ts';
-import type { OlderCopy } from './mirror/types.ts';
+import { ENDED, type OlderCopy } from './mirror/types.ts';
 import type { Acceptance, NewRow } from './outbox/types.ts';
 import { type Erasures, openRecoveryLog, type RecoveryLog, readRecoveryLog } from './recovery-log.ts';
 import { closing, dropMeta, immediate, readMeta, scalar, writeMeta } from './sql.ts';
@@ -113,6 +114,7 @@ function takeOver(
 }
 
 const SETTLE_MS = 60_000;
+const recheck = whereAndTo(TRANSITIONS.recheck);
 const MAYBE_SENT = 'this mirror is an older copy: it may have been sent since';
 
 /**
@@ -124,9 +126,9 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
   const window = `was_ambiguous = 1, first_sent_at = iif(was_ambiguous, min(first_sent_at, $since), $since),
                   known_max_id = iif(was_ambiguous, known_max_id, (SELECT max(id) FROM posts))`;
   const unsent = db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
+    UPDATE outbox SET ${recheck.set}, on_hold = 0, ${window}, not_before = max(coalesce(not_before, ''), $settledAt),
                       not_found = iif(attempts = 0, 0, not_found), last_error = $why, changed_at = $noticedAt
-     WHERE state IN ('ready', 'ambiguous') AND erased_at IS NULL`);
+     WHERE ${recheck.where} AND erased_at IS NULL`);
   const decided = db.prepare(`
     UPDATE outbox SET ${window} WHERE state IN ('proposed', 'rejected', 'uncertain', 'cancelled') AND erased_at IS NULL`);
   const tell = db.prepare(`
@@ -201,6 +203,13 @@ export function markCopy(path: string, at: string): void {
   closing(new Database(path), (db) => writeMeta(db, 'copied_at', at));
 }
 
+/** Makes a file that is put back the copy that it is, also where nobody has marked it; returns its moment, null where the file does not tell. */
+export function markPutBack(db: Db): string | null {
+  const at = momentOf(db, factsOf(db), new Date().toISOString());
+  writeMeta(db, 'copied_at', at);
+  return knownOf(at);
+}
+
 /** What the outbox asks and tells, for as long as it is open. */
 export function openClaimLog(db: Db, options: OpenOptions) {
   const log = openRecoveryLog(options);
@@ -233,7 +242,8 @@ const CHECK_KEYS_MS = 30 * 86_400_000;
 
 function acceptedCheck(db: Db, log: RecoveryLog) {
   const mark = db.prepare(`
-    UPDATE outbox SET state = 'ambiguous', on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ? WHERE id = ?`);
+    UPDATE outbox SET ${recheck.set}, on_hold = 0, was_ambiguous = 1, first_sent_at = ?, not_before = ?, last_error = ?
+     WHERE id = ? AND ${recheck.where}`);
   return (rows: readonly NewRow[], taken: readonly Acceptance[], now: number): void => {
     const note = noteOf(db);
     if (!note) return;
@@ -293,7 +303,7 @@ function steady(db: Db, log: RecoveryLog | null): [Facts, string | null] {
 
 function isSettled(db: Db, { since, noticedAt }: Note): boolean {
   const swept = scalar(db)<[string], number>(`
-    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND started_at > ? LIMIT 1`);
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} AND started_at > ? LIMIT 1`);
   const checking = scalar(db)<[string], number>(`
     SELECT 1 FROM outbox WHERE state = 'ambiguous' AND first_sent_at <= ? LIMIT 1`);
   return swept.get(noticedAt) === 1 && checking.get(since) === undefined;

@@ -60,7 +60,7 @@ export const SMALL_TABLES = [
 const TIME = /_at$|^(created|registered|not_before|since)$/;
 const BOOLEAN =
   /\.(is_admin|is_team|highlighted|internal|was_ambiguous|on_hold|failing)$|_versions\.deleted$/;
-const JSON_TEXT = /^(extra|status|baseline|candidates|judged|before)$/;
+const JSON_TEXT = /^(extra|status|baseline|candidates|before)$/;
 
 /** The tables as this file has them: a column that a migration adds is published without being listed anywhere. */
 export function publishedTables(db: Db): PublishedTable[] {

@@ -6,11 +6,12 @@ import type { Cell, PublishedTable } from '../base/postgres.ts';
 import { counted } from '../base/text.ts';
 import { canonicalJson } from '../contract/json.ts';
 import type { StoredChange } from './changes/change.ts';
-import type { OpenOptions } from './db.ts';
+import { type OpenOptions, openAsItIs } from './db.ts';
 import { migrate, migrations } from './migrate.ts';
 import type { UnreadableList } from './mirror/types.ts';
+import { markPutBack } from './older-copy.ts';
 import { publishedTables } from './publish-source.ts';
-import { rowsOf, writeMeta } from './sql.ts';
+import { closing, rowsOf, writeMeta } from './sql.ts';
 import { unreadableList } from './suppression/list.ts';
 
 /** A mirror that is made again from a copy of its rows, in a file that nobody else knows yet. */
@@ -72,13 +73,36 @@ export function rebuildMirror(path: string, version: number, options: RebuildOpt
         UPDATE sync_runs SET outcome = 'interrupted', finished_at = coalesce(finished_at, ?) WHERE outcome = 'running'`).run(
         readAt,
       );
-      const list = unreadableList(db, options);
-      if (list && !options.withoutKey) throw withoutKey(list);
+      const list = checkedList(db, options);
       db.exec('COMMIT');
       return { rows: rowsOf(db), unreadableList: list };
     },
     close: () => db.close(),
   };
+}
+
+/** The same from a file: a whole, checked copy of it under another name. The file itself is not changed, whatever its schema. */
+export function copyBackup(
+  file: string,
+  to: string,
+  options: RebuildOptions,
+): Rebuilt & { readAt: string | null } {
+  closing(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
+  return closing(new Database(to), (db) => {
+    refuseDamaged(db, file);
+    const list = checkedList(db, options);
+    return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
+  });
+}
+
+function refuseDamaged(db: Database.Database, file: string): void {
+  const verdict = String(db.pragma('integrity_check(1)', { simple: true }));
+  const orphans = db.pragma('foreign_key_check') as unknown[];
+  const how = orphans.length > 0 ? 'rows refer to rows that are not there' : verdict;
+  if (how !== 'ok')
+    throw new AppError('storage', `${file} is damaged: ${how}; nothing was restored`, {
+      hint: 'Take an earlier copy.',
+    });
 }
 
 export function newLife(): string {
@@ -95,6 +119,13 @@ function endFeed(db: Database.Database, number: number, change: StoredChange | n
     );
   else if (number > 0)
     db.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)").run(number);
+}
+
+/** Refuses a list of erased people that nobody could read, unless the caller wants the mirror all the same. */
+function checkedList(db: Database.Database, options: RebuildOptions): UnreadableList | null {
+  const list = unreadableList(db, options);
+  if (list && !options.withoutKey) throw withoutKey(list);
+  return list;
 }
 
 /** The mirror is the only one to have the list from here on, so its reader decides with open eyes. */

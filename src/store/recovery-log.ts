@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder } from '../base/files.ts';
-import { type Db, logAhead, type OpenOptions } from './db.ts';
+import { boundLog, type Db, logAhead, type OpenOptions } from './db.ts';
 import type { NewRow } from './outbox/types.ts';
 import { immediate, readMeta, scalar, writeMeta } from './sql.ts';
 
@@ -37,6 +37,7 @@ export function openRecoveryLog(options: OpenOptions): RecoveryLog {
     logAhead(db);
     // A claim is recorded before its first byte leaves; one flush for each, as for the claim itself.
     db.pragma('synchronous = FULL');
+    boundLog(db, 250);
     db.transaction(() => {
       if (db.pragma('user_version', { simple: true }) === 0) db.exec(SCHEMA);
     }).immediate();

@@ -45,6 +45,9 @@ export interface UnderWay {
   startedAt: number;
 }
 
+type CallKind = 'reads' | 'creates';
+const CLOSED: Record<CallKind, string> = { creates: 'upstream_closed', reads: 'upstream_closed_reads' };
+
 export type ServiceState = ReturnType<typeof openServiceState>;
 
 /**
@@ -59,7 +62,7 @@ export function openServiceState(options: OpenOptions) {
   // Two processes may hear of different times: the later one holds, whoever writes last. One that was asked for after the moment at
   // hand was written while the clock was ahead, and goes.
   const noteLater = db.prepare(`
-    INSERT INTO meta (key, value) VALUES ('upstream_closed', ?)
+    INSERT INTO meta (key, value) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET value = excluded.value
       WHERE value ->> 'until' < excluded.value ->> 'until' OR value ->> 'askedAt' > excluded.value ->> 'askedAt'`);
   const lastPass = lastPassReader(db);
@@ -71,12 +74,13 @@ export function openServiceState(options: OpenOptions) {
     mirrorFile: fileWatch(options.path),
     /** Made once; keeps mirrors apart that share a queue. */
     mirrorId: note.get('mirror_id') ?? '',
-    /** When the upstream last asked for no calls, and until when; null when it never did. */
-    closing(): Closing | null {
-      const text = note.get('upstream_closed');
+    /** When the upstream last asked for no calls of this kind, and until when; null when it never did. */
+    closing(kind: CallKind): Closing | null {
+      const text = note.get(CLOSED[kind]);
       return text === undefined ? null : (JSON.parse(text) as Closing);
     },
-    noteClosing: (closing: Closing): void => void noteLater.run(JSON.stringify(closing)),
+    noteClosing: (kind: CallKind, closing: Closing): void =>
+      void noteLater.run(CLOSED[kind], JSON.stringify(closing)),
     lastHousekeepingAt(): number | null {
       const text = note.get('housekeeping_at');
       return text === undefined ? null : Number(text);

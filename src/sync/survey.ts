@@ -61,8 +61,8 @@ type Row = Pick<Post | Comment, 'id' | 'created'>;
 /** What the rows seen so far are sorted by, as a person would say it. */
 function orderWatch() {
   const keys = {
-    id: ({ id }: Row): number => id,
     'creation time': ({ created }: Row): number => Date.parse(created),
+    id: ({ id }: Row): number => id,
   };
   const names = Object.keys(keys) as (keyof typeof keys)[];
   const steps = new Map(names.map((name) => [name, { rises: false, falls: false }]));

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { JobContext } from '../../jobs/context.ts';
-import { backoffOf, rowOf } from '../../jobs/push.ts';
+import { backoffOf, MOST_SLOW, rowOf } from '../../jobs/push.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
 import { finishCancelling } from '../outbox/decide.ts';
@@ -61,7 +61,7 @@ async function recover(context: JobContext): Promise<void> {
   const orphans = recoverOrphans(context.sending);
   context.app.log.info({ event: 'push.sender', orphans }, 'this process sends from now on');
   await finishCancelling(context.sending);
-  await probe(context);
+  await probe(context, true);
   retryRefused(context.sending);
   await highestListed(context.sending);
 }
@@ -75,10 +75,11 @@ async function recoverLeft({ app, activity, sending, dispatcher }: JobContext): 
 }
 
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */
-async function probe({ app, sending, dispatcher }: JobContext): Promise<void> {
+async function probe({ app, sending, dispatcher }: JobContext, isStart = false): Promise<void> {
   if (app.outbox.paused() === null) return;
   try {
-    await endPause(sending);
+    await endPause(sending, isStart);
+    if (app.outbox.paused() !== null) return;
     app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending goes on');
     await dispatcher.look();
   } catch (error) {
@@ -95,8 +96,8 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   // A job that waits for the pace is not waited for, where the lock is to go to a service.
   const running = { ...context, signal };
   const workers = [
-    // One more than are sent at a time; see `Turns`.
-    start(running, 'push', { concurrency: concurrency + 1, limiter: LIMITER }),
+    // One more than are sent at a time, see `Turns`, and those whose answer does not come.
+    start(running, 'push', { concurrency: concurrency + 1 + MOST_SLOW, limiter: LIMITER }),
     start(running, 'reconcile', { concurrency: 1 }),
   ];
   const watch = watcher(context);

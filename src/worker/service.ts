@@ -141,7 +141,7 @@ export interface Periods {
 const PERIODS: Periods = {
   tick: 5000,
   watch: 200,
-  ensure: 15_000,
+  ensure: 5000,
   forget: 20_000,
   lock: 1000,
   probe: 30_000,

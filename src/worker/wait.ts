@@ -84,7 +84,8 @@ async function sendBatch(
     while (!outbox.isOver(batch)) {
       signal.throwIfAborted();
       outage.check();
-      if (sender.state() === 'sending' && outbox.paused() !== null) throw refusedToken();
+      const paused = sender.state() === 'sending' ? outbox.paused() : null;
+      if (paused !== null) throw pausedSending(paused);
       const refused = sender.state() === 'sending' ? outbox.refusedBoardOf(batch, clock.now()) : null;
       if (refused) throw new AppError('unauthorised', refusedText(refused), { hint: REFUSED_HINT });
       if (outbox.batch(batch)?.paused_at) throw pausedBatch(batch);
@@ -120,6 +121,7 @@ function contextFor(
   };
 }
 
+const FIRST_PROBE_MS = 1000;
 const PROBE_MS = 2000;
 const UNUSABLE = 'gave no usable answer';
 
@@ -186,13 +188,16 @@ class OutageWatch {
   /** Never throws. The client tries a read several times; the service may come back later than that, and before the person gives up. */
   async #readUntilAnswered(client: Client): Promise<void> {
     const signal = this.#signal;
-    do {
+    // Most often another create is answered within a second, and nothing has to be asked.
+    for (let wait = FIRST_PROBE_MS; ; wait = PROBE_MS) {
+      await pause(this.#clock, wait, signal);
+      if (this.#since === null || signal.aborted) break;
       try {
         for await (const _ of this.#pages(client, { signal })) break;
       } catch {
-        await pause(this.#clock, PROBE_MS, signal);
+        // It is asked again.
       }
-    } while (this.#since !== null && !signal.aborted);
+    }
     this.#probe = null;
   }
 
@@ -238,10 +243,13 @@ function pausedBatch(batch: string): AppError {
   });
 }
 
-function refusedToken(): AppError {
+function pausedSending(reason: string): AppError {
+  if (!reason.includes('token')) return new AppError('protocol', `sending is paused: ${reason}`);
   return new AppError(
     'unauthorised',
     'the upstream refused the token, so sending is paused; nothing is lost',
-    { hint: TOKEN_HINT },
+    {
+      hint: TOKEN_HINT,
+    },
   );
 }

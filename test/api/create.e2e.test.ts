@@ -77,17 +77,61 @@ describe('a create', () => {
     await until('every connection is closed', () => upstream.open() === 0);
   });
 
-  it('says nothing of its own beyond the outcome: no url, an unknown url, a missing status', async (t) => {
-    for (const body of ['{"post_id":7}', '{"post_id":7,"url":null}', '{"post_id":7,"url":5,"status":1}']) {
-      const outcome = await answered(t, http(200, body));
-      assert.deepEqual(outcome, {
-        outcome: 'confirmed',
-        postId: 7,
-        url: null,
-        httpStatus: 200,
-        serverTime: null,
-      });
+  it('is a success with the documented status and a number, whatever url it shows', async (t) => {
+    for (const url of ['', ',"url":null', ',"url":5']) {
+      const outcome = await answered(t, http(201, `{"status":"Success","post_id":7${url}}`));
+      const known = { outcome: 'confirmed', postId: 7, url: null, httpStatus: 201, serverTime: null };
+      assert.deepEqual(outcome, known);
     }
+  });
+
+  for (const [what, status, body] of [
+    ['no status', 200, '{"post_id":7}'],
+    ['another status', 200, '{"status":"queued","post_id":7}'],
+    ['202 and the number of a job', 202, '{"status":"Success","post_id":7}'],
+    ['no number', 201, '{"status":"Success"}'],
+  ] as const)
+    it(`is unclear with ${what}`, async (t) => {
+      const outcome = await answered(t, http(status, body));
+      assert.equal(outcome.outcome, 'unknown');
+      assert.ok(!('isIdUnreadable' in outcome));
+    });
+
+  for (const id of ['"a7"', '9007199254740993', '-4'])
+    it(`is unclear, and says that the number cannot be read, with the number ${id}`, async (t) => {
+      const outcome = await answered(t, http(201, `{"status":"Success","post_id":${id}}`));
+      assert.ok('isIdUnreadable' in outcome);
+    });
+});
+
+describe('a refusal in the place of the service', () => {
+  for (const status of [400, 404, 405, 410, 415, 422])
+    it(`is no refusal: ${status} with a page of a proxy`, async (t) => {
+      const outcome = await answered(t, http(status, '<html>no such site</html>'));
+      assert.partialDeepStrictEqual(outcome, { outcome: 'not-sent', httpStatus: status });
+    });
+
+  it('is one where the request is too large, in any form', async (t) => {
+    assert.equal((await answered(t, http(413, '<html>too large</html>'))).outcome, 'rejected');
+  });
+
+  it('holds creates back, longer each time, and no read', async (t) => {
+    const clock = fakeClock();
+    const rateLimit = createRateLimit(clock);
+    const upstream = await startUpstream(t, (_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' });
+      response.end('<html></html>');
+    });
+    const client = clientOf(t, upstream.url, { clock, rateLimit });
+    const waits: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await client.create(DRAFT);
+      const wait = (rateLimit.closedUntil(clock.now()) ?? 0) - clock.now();
+      assert.equal(rateLimit.closedUntil(clock.now(), 'reads'), null);
+      waits.push(wait);
+      clock.advance(wait);
+    }
+    assert.deepEqual(waits, [1000, 2000, 4000]);
   });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '../../src/api/failure.ts';
-import { cursorOf, type NextRules, otherHost, secondIn } from '../../src/api/next.ts';
+import { cursorOf, type NextRules, otherHost } from '../../src/api/next.ts';
 import { Secret } from '../../src/base/secret.ts';
 
 const rules: NextRules = {
@@ -244,57 +244,3 @@ function isProtocol(sentence: RegExp) {
   return (error: unknown): boolean =>
     error instanceof Failure && error.code === 'protocol' && sentence.test(error.message);
 }
-
-describe('the second of the last row that a cursor names', () => {
-  const base64 = (text: string) => Buffer.from(text).toString('base64url');
-  const [SECOND, created] = ['2026-01-02T03:04:05', '2026-01-02T03:04:05Z'];
-  for (const [cursor, second] of [
-    ['before=2026-01-02T03:04:05Z', SECOND],
-    ['created_lt=2026-01-02T05%3A04%3A05.123456%2B02%3A00', SECOND],
-    ['created_lt=2026-01-02+03:04:05', SECOND],
-    ['until=1767323045', SECOND],
-    ['until=1767323045123', SECOND],
-    [`cursor=${base64('{"created":"2026-01-02T03:04:05Z"}')}`, SECOND],
-    [`cursor=${base64('p=2026-01-02T03%3A04%3A05Z')}`, SECOND],
-    ['before=2026-01-02T03:04:05Z&expires=1767330000', SECOND],
-    ['as_of=2026-01-09T00:00:00Z&before=2026-01-02T03:04:05Z', SECOND],
-    [`cursor=${base64('["2026-01-02T03:04:05Z",20]')}`, null],
-    ['before=2026-01-02T03:04:05Z&before_id=20', null],
-    ['page=2&as_of=2026-01-02T03:04:06Z', null],
-    ['page=2&as_of=2026-01-02', null],
-    ['cursor=abc&expires=1767330000', null],
-    ['cursor=da39a3ee5e6b1767330000bfef95601890afd807', null],
-    ['before=20', null],
-    ['page=3', null],
-    ['offset=1500&limit=50', null],
-    ['cursor=%FF%', null],
-    ['', null],
-  ] as const)
-    it(`is ${second ?? 'none'} in ${JSON.stringify(cursor)}, after row 20`, () =>
-      assert.equal(secondIn(cursor, { id: 20, created }, []), second));
-
-  for (const [what, shown, cursor] of [
-    ['no more than the day', '2026-01-02', 'before=2026-01-02'],
-    ['no more than the day, and the cursor more', '2026-01-02', 'before=2026-01-02T15:04:05Z'],
-    ['no more than the minute', '2026-01-02T03:04Z', 'before=2026-01-02T03:04:37Z'],
-    ['a time that was rounded', '2026-01-02T03:04:06Z', 'before=2026-01-02T03:04:05.678Z'],
-    ['a zone that the cursor leaves out', '2026-01-02T05:04:05+02:00', 'before=2026-01-02T05:04:05'],
-    ['a time that cannot be read', null, 'before=2026-01-02T03:04:05Z'],
-  ] as const)
-    it(`is found where the row shows ${what}`, () =>
-      assert.notEqual(secondIn(cursor, { id: 20, created: shown }, []), null));
-
-  it('is found where the digits of the time are those of the id', () => {
-    assert.equal(
-      secondIn('before=2026-01-12T10:04:05Z', { id: 12, created: '2026-01-12T10:04:05Z' }, []),
-      '2026-01-12T10:04:05',
-    );
-  });
-
-  it('is none in what the cursors before and after it say too', () => {
-    const [before, after] = [1, 3].map((page) => `page=${page}&as_of=${created}`);
-    assert.equal(secondIn(`page=2&as_of=${created}`, { id: 20, created }, [before as string]), null);
-    assert.equal(secondIn(`page=2&as_of=${created}`, { id: 20, created }, ['', after as string]), null);
-    assert.equal(secondIn(`before=${created}&limit=20`, { id: 20, created }, ['limit=20']), SECOND);
-  });
-});

@@ -135,13 +135,27 @@ describe('the circuit breaker', () => {
     assert.equal(limit.outageUntil(clock.now()), clock.now() + 500);
   });
 
-  it('has whoever sends look first from the third failure in a row on, until something is answered', () => {
-    const limit = createRateLimit(fakeClock(), { breaker: createCircuitBreaker() });
-    const doubts = [null, 503, null, null, 200].map((status) => {
-      limit.record(status);
-      return limit.isDoubtful();
-    });
-    assert.deepEqual(doubts, [false, false, true, true, false]);
+  it('keeps creates back apart from reads where a proxy answers in the place of the service', () => {
+    const clock = fakeClock();
+    const limit = createRateLimit(clock);
+    limit.holdCreates(2000);
+    assert.equal(limit.outageUntil(clock.now()), clock.now() + 2000);
+    assert.deepEqual(
+      [limit.closedUntil(clock.now(), 'creates'), limit.closedUntil(clock.now(), 'reads')],
+      [clock.now() + 2000, null],
+    );
+  });
+
+  it('holds for the kind of calls that was refused, and for both where both were', () => {
+    const clock = fakeClock();
+    const limit = createRateLimit(clock);
+    limit.closeUntil(clock.now() + 7000, ['reads']);
+    assert.equal(limit.closedUntil(clock.now()), null);
+    limit.closeUntil(clock.now() + 3000, ['creates']);
+    const waits = (['reads', 'creates'] as const).map(
+      (kind) => (limit.closedUntil(clock.now(), kind) ?? 0) - clock.now(),
+    );
+    assert.deepEqual(waits, [7000, 3000]);
   });
 
   it('makes reads wait, all of them, and lets them go on after it', async (t) => {
@@ -177,7 +191,7 @@ describe('a rate limit with a store', () => {
     let kept = start;
     const store: RateLimitStore = {
       read: () => kept,
-      write: (closing) => {
+      write: (_kind, closing) => {
         kept = closing;
       },
     };

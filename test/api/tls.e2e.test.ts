@@ -49,7 +49,7 @@ async function secure(t: TestContext, certificate: Certificate | null) {
     { ...certificate, ALPNProtocols: ['h2', 'http/1.1'] },
     (request, response) => {
       requests += 1;
-      json(response, request.method === 'POST' ? { post_id: 1 } : envelope([1]));
+      json(response, request.method === 'POST' ? { status: 'Success', post_id: 1 } : envelope([1]));
     },
   );
   const upstream = await listen(t, server);

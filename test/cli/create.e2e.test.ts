@@ -51,6 +51,16 @@ describe('feedback-mirror create', () => {
     assert.deepEqual([shown.id, shown.state, shown.post_id], [1, 'confirmed', entry?.post_id]);
   });
 
+  it('refuses a board that a whole mirror does not know, as an import does, and takes it when told to', async (t) => {
+    const site = await openSite(t);
+    await site.run(['sync']);
+    const args = ['create', '--board', 'nope', '--title', 'T'];
+    const { code, stderr } = await site.run(args);
+    assert.equal(code, 2);
+    assert.match(stderr, /no board is known as "nope"; nothing was changed\n.*--accept-unknown-boards/);
+    assert.equal((await site.run([...args, '--accept-unknown-boards'])).code, 0);
+  });
+
   it('ends with 5 when the upstream says no, with its reason', async (t) => {
     const site = await openSite(t);
     const args = ['create', '--board', 'nowhere', '--title', 'T', '--wait'];

@@ -108,8 +108,6 @@ describe('feedback-mirror doctor', () => {
       'search index': 'ok',
       reports: 'ok',
       SQLite: 'ok',
-      'deletions of posts': 'ok',
-      'deletions of comments': 'ok',
       upstream: 'ok',
       queue: 'ok',
       access: 'ok',

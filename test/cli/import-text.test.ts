@@ -10,6 +10,7 @@ import type { Preview } from '../../src/outbox/import/preview.ts';
 const TALLY: Tally = {
   ...{ rows: 10, accepted: 4, already: 3, skipped: 2, refused: 1, alreadyBy: { confirmed: 2, cancelled: 1 } },
   ...{ refusals: [{ line: 7, reason: 'title is blank' }], notes: [] },
+  ...{ held: { rows: 0, examples: [] }, workStates: [], titles: { rows: 7, repeated: 0, most: null } },
 };
 const ESTIMATE = { rows: 4, perMinute: 60, ms: 4000, until: Date.parse('2026-01-01T12:00:00.000Z') };
 
@@ -25,7 +26,7 @@ function printed(work: (context: Context) => void): string[] {
 }
 
 describe('what an import says', () => {
-  const outcome = { batch: 'b2', batches: ['b1', 'b2'], results: null, estimate: ESTIMATE };
+  const outcome = { batch: 'b2', batches: ['b1', 'b2'], results: null, estimate: ESTIMATE, open: [] };
   const said = (tally: Partial<Tally> = {}, more: Partial<typeof outcome> = {}, waits = false) =>
     printed((context) => printIntake(context, { ...TALLY, ...tally }, { ...outcome, ...more }, waits));
 
@@ -111,8 +112,9 @@ describe('what a dry run says', () => {
     ...{ asOwner: 1, asKnownCustomer: 2, asNewCustomer: 3, knownCustomers: 2, newCustomers: 1 },
     ...{ unknownBoards: [], moreUnknownBoards: 0, duplicates: null, first: [] },
   };
+  const OPEN = { estimate: ESTIMATE, questions: [], lost: null, mark: null };
   const said = (preview: Partial<Preview> = {}, tally: Partial<Tally> = {}) =>
-    printed((context) => printPreview(context, { ...TALLY, ...tally }, { ...PREVIEW, ...preview }, ESTIMATE));
+    printed((context) => printPreview(context, { ...TALLY, ...tally }, { ...PREVIEW, ...preview }, OPEN));
 
   it('is as whom the rows would go, and who may hear of it', () => {
     const lines = said();

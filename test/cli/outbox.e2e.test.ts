@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
@@ -176,19 +176,21 @@ describe('feedback-mirror outbox', () => {
     );
   });
 
-  it('says that nobody knows the board that a row is edited to, and what may be meant', async (t) => {
+  it('refuses a format that there is not', async (t) => {
+    const site = await siteWith(t, ['rejected']);
+    const { code, stderr } = await site.run(['outbox', 'list', '--format', 'xml']);
+    assert.equal(code, 2);
+    assert.match(stderr, /--format "xml" is not known; it can be csv/);
+  });
+
+  it('refuses a board that nobody knows, says what may be meant, and takes it when told to', async (t) => {
     const site = await siteWith(t, ['rejected', 'uncertain']);
-    const { code, stdout, stderr } = await site.run([
-      'outbox',
-      'edit',
-      '1',
-      '--title',
-      'T',
-      '--board',
-      'bugz',
-    ]);
-    assert.deepEqual([code, stdout], [0, 'row 1: Rejected\n']);
-    assert.equal(stderr, 'Note: the mirror knows no board "bugz"; did you mean bugs?\n');
+    const args = ['outbox', 'edit', '1', '--title', 'T', '--board', 'bugz'];
+    const { code, stdout, stderr } = await site.run(args);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /no board is known as "bugz"; nothing was changed\nDid you mean bugs\?/);
+    const edited = await site.run([...args, '--accept-unknown-boards']);
+    assert.deepEqual([edited.code, edited.stdout], [0, 'row 1: Rejected\n'], edited.stderr);
     assert.equal((await site.run(['outbox', 'edit', '1', '--board', 'Bugs'])).stderr, '');
   });
 });

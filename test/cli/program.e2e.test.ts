@@ -20,6 +20,11 @@ describe('the program', () => {
       assert.ok(stdout.includes(word), word);
   });
 
+  it('prints its version as JSON for machines', async () => {
+    const { code, stdout } = await runProgram(['--version', '--json']);
+    assert.deepEqual([code, (JSON.parse(stdout) as { version: string }).version], [0, version]);
+  });
+
   it('prints its version and commit', async () => {
     const { code, stdout, stderr } = await runProgram(['--version']);
     assert.deepEqual([code, stderr], [0, '']);

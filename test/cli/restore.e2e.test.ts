@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
@@ -186,4 +194,78 @@ async function untilConfirmed(site: Site): Promise<void> {
   await until('every row is confirmed', () => states(site).join() === CONFIRMED.join());
   service.child.kill('SIGTERM');
   assert.equal((await service.end).code, 0, service.said());
+}
+
+describe('restore --from a backup', () => {
+  it('puts the backup in the place of the mirror, keeps both as they were, and sends nothing twice', async (t) => {
+    const site = await siteWithFile(t);
+    const backup = join(site.folder, 'copy.db');
+    await done(site, 'import', 'ideas.csv');
+    await done(site, 'backup', 'copy.db');
+    await done(site, 'import', 'ideas.csv', '--wait');
+    await done(site, 'erase', '--email', 'ada@example.com', '--yes');
+    const bytes = readFileSync(backup);
+    const refused = await site.run(['restore', '--from', 'copy.db']);
+    assert.deepEqual([refused.code, states(site)], [2, CONFIRMED]);
+    assert.match(refused.stderr, /there is a mirror at .* already; nothing was restored/);
+    const restored = JSON.parse(
+      await done(site, 'restore', '--from', 'copy.db', '--yes', '--json'),
+    ) as Restored;
+    // The row of the person who was erased since is not sent at all.
+    assert.deepEqual([restored.checking, restored.erasures, restored.isCovered], [2, 1, true]);
+    assert.deepEqual(states(site, join(site.folder, restored.keptAs)), CONFIRMED);
+    assert.ok(bytes.equals(readFileSync(backup)));
+    await site.run(['import', 'ideas.csv', '--wait']);
+    assert.deepEqual(sent(site), ALL);
+    const told = await done(site, 'restore', '--from', 'copy.db', '--yes');
+    assert.match(
+      told,
+      /2 outbox rows may have been sent since then.*\n1 person erased after that moment: erased again/,
+    );
+  });
+
+  it('refuses what is no whole backup of this upstream, and leaves the mirror as it is', async (t) => {
+    const site = await siteWithFile(t);
+    const at = (name: string): string => join(site.folder, name);
+    await done(site, 'backup', 'copy.db');
+    const bytes = readFileSync(at('copy.db'));
+    writeFileSync(at('text.db'), 'no database at all'.repeat(1000));
+    writeFileSync(at('empty.db'), '');
+    writeFileSync(at('cut.db'), bytes.subarray(0, bytes.length - 100_000));
+    writeFileSync(
+      at('torn.db'),
+      Buffer.concat([bytes.subarray(0, 40_960), Buffer.alloc(40_960, 7), bytes.subarray(81_920)]),
+    );
+    new Database(at('other.db')).exec('CREATE TABLE posts (id)').close();
+    copyFileSync(at('copy.db'), at('elsewhere.db'));
+    new Database(at('elsewhere.db'))
+      .exec("UPDATE meta SET value = 'https://x.test' WHERE key = 'upstream'")
+      .close();
+    const refusals: [file: string, code: number, why: RegExp][] = [
+      ['nowhere.db', 2, /there is no file/],
+      ['text.db', 2, /not an SQLite database/],
+      ['empty.db', 2, /is empty/],
+      ['cut.db', 7, /damaged|malformed/],
+      ['torn.db', 7, /damaged|malformed/],
+      ['other.db', 2, /another program/],
+      ['elsewhere.db', 2, /belongs to https:\/\/x\.test/],
+      [site.mirror, 2, /is the mirror itself/],
+    ];
+    const before = queryFile(site.mirror, 'SELECT * FROM posts ORDER BY id');
+    for (const [file, code, why] of refusals) {
+      const { code: ended, stderr } = await site.run(['restore', '--from', file, '--yes']);
+      assert.equal(ended, code, `${file}: ${stderr}`);
+      assert.match(stderr, why);
+    }
+    assert.deepEqual(queryFile(site.mirror, 'SELECT * FROM posts ORDER BY id'), before);
+    const left = readdirSync(site.folder).filter((name) => /part|before-restore/.test(name));
+    assert.deepEqual(left, []);
+  });
+});
+
+interface Restored {
+  checking: number;
+  erasures: number;
+  isCovered: boolean;
+  keptAs: string;
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { ask } from '../http/client.ts';
 import { logOf, startService } from '../service/runs.ts';
-import { runCli, spawnCli } from '../support/cli.ts';
+import { CHECKOUT, ENTRY, runCli, spawnCli } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 import { openSite, type Running, running, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -31,6 +33,28 @@ describe('the service on its own', () => {
     await until('it is sent', () => service.said().includes('"outcome":"confirmed"'));
     await stop(service);
   });
+
+  const [npm, npx]: [string[], string[]] = [
+    ['npm', '--prefix', CHECKOUT, 'start'],
+    // As npx starts it; what follows keeps the shell from handing its own process over.
+    ['sh', '-c', `"${process.execPath}" "${ENTRY}" start; true`],
+  ];
+  for (const [way, [program = '', ...args], event] of [
+    ['npm start', npm, undefined],
+    ['npx', npx, 'npx'],
+  ] as const)
+    it(`ends with the process that ${way} started, which a signal does not get past`, async (t) => {
+      const DATA_DIR = folderFor(t, 'started');
+      const env = { ...process.env, DATA_DIR, HTTP_PORT: '0', npm_lifecycle_event: event };
+      const starter = spawn(program, args, { env, stdio: 'ignore' });
+      const place = join(DATA_DIR, 'service.json');
+      await until('it is up', () => existsSync(place) && readFileSync(place, 'utf8').includes('}'));
+      const { pid } = JSON.parse(readFileSync(place, 'utf8')) as { pid: number };
+      t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'));
+      starter.kill('SIGTERM');
+      await until('it has ended', () => !isAlive(pid));
+      assert.equal(existsSync(place), false, 'in order');
+    });
 
   it('answers under the names of HTTP_NAMES, and tells of a name that may be meant for another program', async (t) => {
     const site = await openSite(t);
@@ -174,4 +198,12 @@ async function states(site: Site): Promise<Set<string>> {
   const { stdout } = await site.run(['outbox', '--json']);
   const { rows } = JSON.parse(stdout) as { rows: { title: string; state: string }[] };
   return new Set(rows.map(({ title, state }) => `${title} ${state}`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -272,40 +272,6 @@ describe('lone surrogates', () => {
   });
 });
 
-describe('deep nesting', () => {
-  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
-  const objects = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + 1 + '}'.repeat(levels));
-
-  it('is kept to 64 levels and refused beyond', () => {
-    // The undocumented fields of a row are an object themselves: the first level.
-    for (const build of [nested, objects]) {
-      assert.equal(refusal({ ...post, x: build(63) }), null);
-      assert.equal(
-        refusal({ ...post, x: build(64) }),
-        'an undocumented field is nested deeper than 64 levels',
-      );
-      assert.equal(refusal({ ...comment, status: build(64) }, decodeComment), null);
-      assert.equal(
-        refusal({ ...comment, status: build(65) }, decodeComment),
-        'status is nested deeper than 64 levels',
-      );
-    }
-  });
-
-  it('of 100,000 levels is refused without overflowing the stack', () => {
-    const reason = /is nested deeper than 64 levels/;
-    for (const build of [nested, objects]) {
-      const deep = build(100_000);
-      assert.match(refusal({ ...post, x: deep }) ?? '', reason);
-      assert.match(refusal({ ...comment, status: deep }, decodeComment) ?? '', reason);
-    }
-  });
-
-  it('where a documented field should be is refused as the wrong type', () => {
-    assert.equal(refusal({ ...post, title: nested(100_000) }), 'title is not of type string');
-  });
-});
-
 describe('a list envelope', () => {
   const problem = (raw: unknown) => problemOf(raw, Envelope);
 

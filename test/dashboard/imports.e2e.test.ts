@@ -93,10 +93,8 @@ describe('importing over HTTP', () => {
   it('keeps an import that a stop of the service interrupts, to go on with it', async (t) => {
     const site = await openOnSandbox(t);
     await site.sweep();
-    const { id } = await upload(
-      site,
-      `board,title,content\n${`bugs,Wish,${'x'.repeat(1000)}\n`.repeat(5000)}`,
-    );
+    const rows = Array.from({ length: 5000 }, (_, n) => `bugs,Wish ${n},${'x'.repeat(1000)}\n`);
+    const { id } = await upload(site, `board,title,content\n${rows.join('')}`);
     const asked = site.send(`/data/imports/${id}/commit`).catch(() => null);
     await until('the first rows are in', async () => (await rowsIn(site)) > 0);
     await site.http.close();
@@ -110,19 +108,19 @@ describe('importing over HTTP', () => {
   it('reads the columns as it is told, and says what it cannot read', async (t) => {
     const site = await openOnSandbox(t);
     await site.sweep();
-    const state = await upload(site, 'Wish,Why,email\nDark mode,It is bright,kim@example.com\n');
+    const state = await upload(site, 'Anything,Why,email\nDark mode,It is bright,kim@example.com\n');
     assert.ok(state.preview && !state.preview.ok);
     assert.match(state.preview.problem, /has no title column/);
-    assert.deepEqual(state.headers, ['Wish', 'Why', 'email'], 'to choose from');
+    assert.deepEqual(state.headers, ['Anything', 'Why', 'email'], 'to choose from');
     const read = async (map: object, board: string | null) =>
       (await site.post<ImportState>(`/data/imports/${state.id}/preview`, { map, board })).preview;
-    const half = await read({ title: 'Wish' }, null);
+    const half = await read({ title: 'Anything' }, null);
     assert.ok(half && !half.ok);
     assert.match(half.problem, /no board/);
-    const whole = await read({ title: 'Wish', content: 'Why' }, 'bugs');
+    const whole = await read({ title: 'Anything', content: 'Why' }, 'bugs');
     assert.ok(whole?.ok);
     assert.deepEqual([whole.tally.accepted, whole.found.asNewCustomer], [1, 1]);
-    const anonymous = await read({ title: 'Wish', content: 'Why', email: null }, 'bugs');
+    const anonymous = await read({ title: 'Anything', content: 'Why', email: null }, 'bugs');
     assert.ok(anonymous?.ok);
     assert.deepEqual([anonymous.found.asOwner, anonymous.found.asNewCustomer], [1, 0]);
     assert.deepEqual(anonymous.columns?.ignored, ['email']);
@@ -141,6 +139,42 @@ describe('importing over HTTP', () => {
       assert.ok(preview?.ok);
       assert.equal(preview.tally.accepted, 4000);
     }
+  });
+
+  it('asks about rows in the words of the command line, and imports once each question has an answer', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const rows = ['One,open', 'One,open', 'One,open', 'Two,open', 'Three,open', 'Four,Done'];
+    const { id, preview } = await upload(
+      site,
+      `board,Title,Status,Votes\n${rows.map((row) => `bugs,${row},3\n`).join('')}`,
+    );
+    assert.ok(preview?.ok);
+    assert.deepEqual(
+      preview.questions.map(({ question, isBlocking }) => [question, isBlocking]),
+      [
+        ['Is “Title” the column of the titles?', true],
+        ['Send finished rows too?', false],
+      ],
+    );
+    assert.match(preview.lost ?? '', /statuses \(Status\), votes \(Votes\)/);
+    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /stands there 3 times/);
+    assert.equal(await rowsIn(site), 0);
+    const choices = { acceptRepeatedTitles: true, includeClosed: true };
+    const answered = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);
+    assert.deepEqual(
+      answered.preview?.questions.map(({ isBlocking }) => isBlocking),
+      [false],
+    );
+    await site.post(`/data/imports/${id}/commit`, choices);
+    assert.equal(await rowsIn(site), 6);
+  });
+
+  it('refuses JSON with the way to a CSV file', async (t) => {
+    const site = await openOnSandbox(t);
+    const reply = await send(site, '{"id":"5f","name":"Ideas","idOrganization":"x","cards":[]}');
+    assert.equal(reply.status, 400);
+    assert.match(detailOf(reply), /this is JSON of Trello; export it as CSV/i);
   });
 
   it('does not import a file a second time in another way', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Boards, Created, OutboxDetail, OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { proposePost } from '../../src/outbox/create.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { ask, detailOf } from '../http/client.ts';
 import { range } from '../support/rows.ts';
 import { openOnSandbox, type SandboxSite } from './site.ts';
@@ -160,7 +160,7 @@ describe('the outbox over HTTP', () => {
   it('refuses decisions that come too late or make no sense, in words', async (t) => {
     const site = await openOnSandbox(t);
     await site.sweep();
-    const [taken, other] = [await uncertainRow(site, [3]), await uncertainRow(site, [3])];
+    const [taken, other] = [await uncertainRow(site, [3]), await uncertainRow(site, [4])];
     await site.post(`/data/outbox/${taken}/resolve`, { post: 3 });
     const said = async (path: string, body?: unknown): Promise<string> => {
       const reply = await site.send(path, body);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { addSaved } from '../../src/http/dashboard/saved.ts';
 import { type Answer, addSql, type SqlInfo } from '../../src/http/dashboard/sql.ts';
@@ -10,6 +11,7 @@ import { ask, detailOf, dial, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { makeMirror } from '../query/mirror.ts';
 import { fakeClock } from '../support/clock.ts';
+import { folderFor } from '../support/folder.ts';
 import { until } from '../support/until.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -42,6 +44,7 @@ describe('the questions of the dashboard', () => {
       ask: (asked: object & { sql: string }, signal?: AbortSignal) => counted({ ...asked, path }, signal),
       saved,
       clock,
+      folder: folderFor(t, 'downloads'),
     };
     const http = await open(t, { parts: [(app) => addSql(app, deps), (app) => addSaved(app, deps)] });
     t.after(() => saved.close());
@@ -116,25 +119,43 @@ describe('the questions of the dashboard', () => {
     await until('it has ended', () => underWay === 0);
   });
 
+  const large = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+                 SELECT i, hex(zeroblob(300)) FROM n`;
+  /** A client that asks for a file of 12 MB and reads the beginning of it. */
+  const download = async (http: Running): Promise<Socket> => {
+    const socket = await dial(http.port);
+    const body = JSON.stringify({ sql: large });
+    const head = [
+      'POST /data/query.csv HTTP/1.1',
+      `Host: 127.0.0.1:${http.port}`,
+      'Content-Type: application/json',
+    ];
+    socket.write([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
+    await once(socket, 'readable');
+    return socket;
+  };
+
   it('give their slot back when the download of the file is cancelled', async (t) => {
     const http = await serve(t);
-    const large = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 90000)
-                   SELECT i, hex(zeroblob(300)) FROM n`;
-    const cancelled = async (): Promise<void> => {
-      const socket = await dial(http.port);
-      const body = JSON.stringify({ sql: large });
-      const head = [
-        'POST /data/query.csv HTTP/1.1',
-        `Host: 127.0.0.1:${http.port}`,
-        'Content-Type: application/json',
-      ];
-      socket.write([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
-      await once(socket, 'readable');
-      socket.destroy();
-    };
-    for (let n = 0; n < 5; n++) await cancelled();
+    for (let n = 0; n < 5; n++) (await download(http)).destroy();
     await until('all have ended', () => underWay === 0);
     assert.equal((await post(http, '/data/query', { sql: 'SELECT 1' })).status, 200);
+  });
+
+  it('are over before the file is read: slow readers keep no statement from running, and four of them a fifth file', async (t) => {
+    const http = await serve(t);
+    const readers: Socket[] = [];
+    t.after(() => readers.forEach((reader) => void reader.destroy()));
+    for (let n = 0; n < 4; n++) readers.push(await download(http));
+    assert.equal(underWay, 0);
+    assert.equal((await post(http, '/data/query', { sql: 'SELECT 1' })).status, 200);
+    const fifth = await post(http, '/data/query.csv', { sql: 'SELECT 1' });
+    assert.equal(fifth.status, 503);
+    assert.match(detailOf(fifth), /4 files are being downloaded already/);
+    readers[0]?.destroy();
+    await until('there is room for one', async () => {
+      return (await post(http, '/data/query.csv', { sql: 'SELECT 1' })).status === 200;
+    });
   });
 
   it('beyond twenty that wait are told to come back later', async (t) => {

@@ -1,5 +1,6 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Reject } from '../../src/store/mirror/types.ts';
+import { leading } from '../outbox/bench.ts';
 import { aComment, aPost, minute, range } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -142,7 +143,7 @@ export async function fillOutbox(bench: ErasureBench): Promise<Record<string, nu
       outcome: to === 'ambiguous' ? 'unknown' : to,
       httpStatus: 200,
       error,
-      transition: { from: ['sending'], to },
+      transition: leading('sending', to),
       change,
     });
   };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { EDITABLE } from '../../src/outbox/decide/states.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import { push } from '../../src/outbox/push.ts';
-import { EDITABLE } from '../../src/outbox/states.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import type { OutboxState } from '../../src/store/outbox/types.ts';
 import { rowErasers } from '../../src/store/suppression/rows.ts';
-import { benchFor, TEXT } from '../outbox/bench.ts';
+import { benchFor, leading, TEXT } from '../outbox/bench.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 
@@ -36,7 +36,7 @@ describe('a row of the outbox that is erased', () => {
         checksLeft: 2,
         url: '/zoe',
       };
-      const transition = { from: ['ready'], to: state as OutboxState } as const;
+      const transition = leading('ready', state as OutboxState);
       assert.ok(store.move(id, transition, { ...change, ...(state === 'confirmed' && { postId: id }) }));
       if (state === 'ready') db.prepare('UPDATE outbox SET on_hold = 1 WHERE id = ?').run(id);
       rows.outbox(id, AT);

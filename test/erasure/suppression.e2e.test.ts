@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { aComment, aPost, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -172,8 +173,7 @@ describe('rows of the outbox that are on their way', () => {
     const { counts, underWay } = await bench.erase(EMAIL);
     assert.deepEqual([counts.outbox, counts.unclear, underWay], [1, 1, []]);
     assert.equal((await bench.outbox.find(id))?.state, 'cancelled');
-    const retry = { from: ['cancelled'], to: 'ready' } as const;
-    assert.equal(await bench.outbox.move(id, retry, { now: minute(3) }), null);
+    assert.equal(await bench.outbox.move(id, TRANSITIONS.retry, { now: minute(3) }), null);
   });
 
   it("are left alone where they are somebody else's and only name the address, and are named", async (t) => {
@@ -181,7 +181,7 @@ describe('rows of the outbox that are on their way', () => {
     const [id = 0] = await bench.accept({ title: `Ask ${EMAIL}` });
     assert.deepEqual((await bench.erase(EMAIL)).unsettled, [id]);
     assert.equal((await bench.outbox.find(id))?.title, `Ask ${EMAIL}`);
-    await bench.outbox.move(id, { from: ['ready'], to: 'cancelled' }, { now: minute(3) });
+    await bench.outbox.move(id, TRANSITIONS.cancel, { now: minute(3) });
     assert.deepEqual((await bench.erase(EMAIL)).unsettled, []);
     assert.equal((await bench.outbox.find(id))?.title, 'Ask [erased]');
   });

@@ -168,7 +168,7 @@ const COLUMNS: Record<string, { erased: string; kept: string }> = {
   comment_versions: { erased: 'content', kept: 'kind status' },
   outbox: {
     erased: 'title content email full_name url last_error',
-    kept: 'batch source_key kind board content_hash state not_before baseline candidates judged matched',
+    kept: 'batch source_key kind board content_hash state not_before baseline candidates mark matched',
   },
   outbox_attempts: { erased: 'error', kept: 'outcome' },
   outbox_edits: { erased: 'before', kept: '' },

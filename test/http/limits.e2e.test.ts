@@ -4,7 +4,9 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../src/base/clock.ts';
 import { limitBody } from '../../src/http/connections.ts';
+import { fakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 import { ask, bearer, detailOf, dial, statusOf } from './client.ts';
 import { open, TOKEN } from './service.ts';
@@ -30,6 +32,79 @@ describe('connections that have not shown the token', () => {
   });
 });
 
+describe('wrong logins', () => {
+  const login = (port: number, token: string): string =>
+    [
+      'POST /login HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      'Content-Type: application/x-www-form-urlencoded',
+      `Content-Length: ${token.length + 6}`,
+      '',
+      `token=${token}`,
+    ].join('\r\n');
+
+  it('end their connection, answered or not, when a second request follows before the answer', async (t) => {
+    const clock = heldClock();
+    const http = await open(t, { token: TOKEN, clock });
+    const socket = await dial(http.port);
+    const answer = text(socket);
+    socket.write(login(http.port, 'guess').repeat(100));
+    assert.equal(await answer.catch(() => ''), '');
+    assert.equal(clock.waiting(), 0, 'no answer is kept for a client that is gone');
+  });
+
+  it('are answered with the end of their connection', async (t) => {
+    const http = await open(t, { token: TOKEN, clock: fakeClock() });
+    const socket = await dial(http.port);
+    socket.write(login(http.port, 'guess'));
+    const answer = await text(socket);
+    assert.equal(statusOf(answer), 403);
+    assert.match(answer, /connection: close/i);
+  });
+
+  it('beyond 64 that wait are refused with 429; the token and health are answered meanwhile', async (t) => {
+    const clock = heldClock();
+    const http = await open(t, { token: TOKEN, clock });
+    const sockets = await Promise.all(Array.from({ length: 64 }, () => dial(http.port)));
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (const socket of sockets) socket.write(login(http.port, 'guess'));
+    await until('all of them wait', async () => clock.waiting() === 64);
+    for (const call of [
+      { headers: bearer('guess') },
+      { method: 'POST', headers: FORM, body: 'token=guess' },
+    ]) {
+      const refused = await ask(http, call.method ? '/login' : '/metrics', call);
+      assert.deepEqual([refused.status, refused.headers.connection], [429, 'close']);
+      assert.match(refused.body, /Too many wrong tokens wait/);
+    }
+    assert.equal((await ask(http, '/healthz')).status, 200);
+    assert.equal((await ask(http, '/metrics', { headers: bearer(TOKEN) })).status, 200);
+    const right = await ask(http, '/login', { method: 'POST', headers: FORM, body: `token=${TOKEN}` });
+    assert.equal(right.status, 303);
+  });
+});
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Answers to guesses wait until their client is gone. */
+function heldClock(): Clock & { waiting(): number } {
+  let waiting = 0;
+  return {
+    ...fakeClock(),
+    waiting: () => waiting,
+    sleep: (_ms, signal) =>
+      new Promise((_resolve, reject) => {
+        waiting += 1;
+        signal?.addEventListener('abort', () => {
+          waiting -= 1;
+          reject(signal.reason);
+        });
+      }),
+  };
+}
+
 describe('a request', () => {
   it('may have a body of a certain size', async (t) => {
     const http = await open(t, { ...echo, limits: { bodyBytes: 100 } });
@@ -41,6 +116,18 @@ describe('a request', () => {
     const reply = await post(101);
     assert.equal(reply.status, 413);
     assert.match(detailOf(reply), /too large/);
+  });
+
+  it('may have JSON of 64 levels', async (t) => {
+    const http = await open(t, echo);
+    const post = (levels: number) => {
+      const body = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+      return ask(http, '/echo', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    };
+    assert.equal((await post(64)).status, 200);
+    const refused = await post(500_000);
+    assert.equal(refused.status, 400);
+    assert.match(detailOf(refused), /more than 64 levels deep/);
   });
 
   it('may have headers of a certain size', async (t) => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
-import { createSession, localPath, slowGuesses } from '../../src/http/session.ts';
+import { slowGuesses } from '../../src/http/guesses.ts';
+import { createSession, localPath } from '../../src/http/session.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -113,6 +115,22 @@ describe('a wrong token', () => {
     await wrong('first');
     await wrong('second');
     assert.deepEqual(clock.slept.slice(-2), [4000, 1000]);
+  });
+
+  it('is refused at once while 64 others wait, until the client of one of them is gone', async () => {
+    const clock = fakeClock();
+    clock.sleep = (_ms, signal) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const { wrong } = slowGuesses(clock);
+    const clients = Array.from({ length: 64 }, () => new EventEmitter() as ServerResponse);
+    const waiting = clients.map((client, n) => wrong(`10.0.0.${n}`, client));
+    assert.equal(await wrong('10.0.1.0'), false);
+    clients[0]?.emit('close');
+    assert.equal(await waiting[0], true);
+    const [later, client] = [Promise.withResolvers<boolean>(), new EventEmitter() as ServerResponse];
+    void wrong('10.0.1.1', client).then(later.resolve);
+    client.emit('close');
+    assert.equal(await later.promise, true);
   });
 });
 

@@ -8,7 +8,7 @@ import { backoffOf, dispatch, push, RunAgain, reconcile, rowOf } from '../../job
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
 import { confirmed, unknown } from '../outbox/scripted-upstream.ts';
@@ -64,11 +64,10 @@ describe('the next look at the outbox', () => {
     for (const title of ['One', 'Two', 'Three']) await add({ title }, 'slow');
     assert.equal(await nextAt(), 60_000, 'the next turn of the slow import');
     const unclear = await add({ title: 'Unclear' });
-    const move = { from: ['ready'], to: 'ambiguous' } as const;
-    outbox.move(unclear, move, { now, notBefore: now + 40_000 });
+    outbox.move(unclear, TRANSITIONS.recheck, { now, notBefore: now + 40_000 });
     assert.equal(await nextAt(), 40_000, 'the unclear row has settled');
     assert.equal(jobIds.has('reconcile'), false);
-    outbox.move(await add({ title: 'Again' }), { ...move, to: 'ready' }, { now, notBefore: now + 5000 });
+    outbox.move(await add({ title: 'Again' }), TRANSITIONS.defer, { now, notBefore: now + 5000 });
     assert.equal(await nextAt(), 5000, 'the row that was tried is due');
     clock.advance(40_000);
     await dispatcher.look();
@@ -218,25 +217,12 @@ describe('a row that may not go yet', () => {
     return { waiting, waits };
   };
 
-  it('lets the queue wait a second where what failed before is looked for first', async (t) => {
-    const { context, clock, add, upstream } = benchOf(t);
-    const ids = [await add({ title: 'One' }), await add({ title: 'Two' })];
-    upstream.outcomes = [unknown()];
-    await push.run(context, { data: { outbox: ids[0] } } as Job);
-    clock.advance(3_600_000);
-    const gate = { closedUntil: () => null, isDoubtful: () => true };
-    const { waiting, waits } = waitingOf(context, { sending: { ...context.sending, gate } });
-    const job = { data: { outbox: ids[1] } } as Job;
-    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
-    assert.deepEqual([waits, upstream.created.length], [[['push', 1000]], 1]);
-  });
-
   it('lets it wait for the rate limit that closed while the row waited for its turn', async (t) => {
     const { context, clock, add, upstream } = benchOf(t);
     let asked = 0;
     const closes = { closedUntil: () => (asked++ === 0 ? null : clock.now() + 9000) };
     const app = { ...context.app, gate: closes };
-    const closed = { closedUntil: () => clock.now() + 9000, isDoubtful: () => false };
+    const closed = { closedUntil: () => clock.now() + 9000 };
     const { waiting, waits } = waitingOf(context, { app, sending: { ...context.sending, gate: closed } });
     const job = { data: { outbox: await add() } } as Job;
     await assert.rejects(async () => await push.run(waiting, job), RateLimitError);

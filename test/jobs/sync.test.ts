@@ -6,6 +6,7 @@ import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { LastPass } from '../../src/store/service-state.ts';
 import { overdueSweeps } from '../../src/worker/ensure.ts';
 import { benchFor, HOUR, MINUTE } from '../outbox/bench.ts';
@@ -73,6 +74,16 @@ describe('a sweep that fails', () => {
     assert.equal(await waitFor(), 0.75 * MINUTE, 'it begins anew');
   });
 
+  it('on a full disk is tried again after three seconds at most, however often', async (t) => {
+    const { context, upstream, clock } = benchOf(t);
+    upstream.readError = new AppError('storage', 'the disk is full');
+    for (let times = 0; times < 5; times++) {
+      await assert.rejects(runPass(context, 'posts', 'sweep'), { code: 'storage' });
+      const { retryAt = 0 } = context.activity.failures.get('posts') ?? {};
+      assert.ok(retryAt - clock.monotonic() <= 3000);
+    }
+  });
+
   it('is not tried before the upstream may be called again', async (t) => {
     const { context, upstream, clock } = benchOf(t);
     upstream.readError = new AppError('throttled', 'not now');
@@ -119,11 +130,7 @@ describe('a sweep of the posts', () => {
   it('looks for posts that an unclear row has left, and one of the comments does not', async (t) => {
     const { context, store, upstream, add, clock, row } = benchOf(t);
     const id = await add();
-    store.move(
-      id,
-      { from: ['ready'], to: 'uncertain' },
-      { now: clock.now(), wasAmbiguous: true, checksLeft: 2 },
-    );
+    store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
     clock.advance(MINUTE);
     upstream.client.comments = async function* () {};
     await runPass(context, 'comments', 'sweep');
@@ -137,11 +144,7 @@ describe('a sweep of the posts', () => {
     const id = await add();
     upstream.beforePage = () => {
       clock.advance(MINUTE);
-      store.move(
-        id,
-        { from: ['ready'], to: 'uncertain' },
-        { now: clock.now(), wasAmbiguous: true, checksLeft: 2 },
-      );
+      store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
       clock.advance(MINUTE);
     };
     await runPass(context, 'posts', 'sweep');

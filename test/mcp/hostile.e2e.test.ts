@@ -143,6 +143,46 @@ describe('fifty hostile posts, through every tool', () => {
     t.diagnostic(`${texts.length} results, ${addresses.length} pseudonyms, 0 addresses`);
   });
 
+  it('let no agent spell out an address by what a search finds', async () => {
+    const email = 'quirrelbox@zyxwvutsrq.example';
+    mirror.sandbox.world.addPost({ title: 'A wish', content: `Write to ${email}.`, votes: 1 });
+    await mirror.cli('sync');
+    const questions = ['quirrelbox', 'quirr*', 'zyxw*', '"quirrelbox zyxwvutsrq"', 'quirelbox', email];
+    for (const text of questions) {
+      const { posts, ...rest } = await agent.answer<{ posts: unknown[] }>('search', { text });
+      assert.deepEqual([posts, 'customer_words_meant' in rest], [[], false], text);
+      assert.deepEqual((await agent.answer<{ posts: unknown[] }>('similar_posts', { text })).posts, []);
+    }
+    assert.match(await mirror.cli('search', 'quirr*'), /A wish/);
+  });
+
+  it('let no agent learn whose a pseudonym is by putting an address in', async () => {
+    const email = 'victim6@planted.example';
+    const sql =
+      "SELECT u.email FROM users u JOIN posts p ON p.creator_id = u.id WHERE p.title LIKE 'HOSTILE-6 %'";
+    const { customer_rows } = await agent.answer<{ customer_rows: string[][] }>('sql', { sql });
+    const pseudonym = customer_rows[0]?.[0] ?? '';
+    assert.match(pseudonym, /^user-[0-9a-f]{16}@redacted\.invalid$/);
+    const draft = await agent.call('draft_post', { board: 'bugs', title: `Of ${email}`, content: email });
+    const { id } = draft.structuredContent ?? {};
+    const echoes = [
+      draft,
+      await agent.call('outbox_row', { id }),
+      await agent.call('sql', {
+        sql: `SELECT '${email}', '${email.slice(0, 7)}' || '${email.slice(7)}' AS "${email}"`,
+      }),
+      await agent.call('sql', { sql: `SELECT "${email}"` }),
+      await agent.call('sql', { sql: `SELECT title, content FROM outbox WHERE id = ${id}` }),
+      await agent.call('search', { text: 'dark', board: email }),
+      await agent.call('search', { text: `${email} hostyle` }),
+      await agent.call('report', { name: 'top-posts', status: email }),
+      await agent.call('report', { name: 'delivered', delivered: [email] }),
+      await agent.call('changes', { types: ['outbox.*'], limit: 200 }),
+    ];
+    for (const echo of echoes) assert.ok(!JSON.stringify(echo).includes(pseudonym), JSON.stringify(echo));
+    assert.ok(echoes.some((echo) => JSON.stringify(echo).includes('address@redacted.invalid')));
+  });
+
   it('send nothing, also as drafts of an agent that obeys them', async () => {
     for (const text of HOSTILE.slice(0, 15)) {
       const args = { board: 'bugs', title: text.slice(0, 400), content: text };

@@ -153,20 +153,6 @@ describe('the log of a server for agents', () => {
     await client.close();
   });
 
-  it('has a line for arguments that are nested too deep, which are refused in words', async () => {
-    const { client, lines, here } = await connected(() => Promise.reject(new Error('a defect')));
-    const answers: unknown[] = [];
-    here.onmessage = (message) => answers.push(message);
-    let deep: unknown = 'zebra';
-    for (let level = 0; level < 100_000; level++) deep = [deep];
-    const params = { name: 'search', arguments: { text: deep } };
-    await here.send({ jsonrpc: '2.0', id: 100, method: 'tools/call', params });
-    await until('an answer', () => answers.length === 1);
-    assert.match(JSON.stringify(answers), /-32602,"message":"params have at most 32 levels/);
-    assert.partialDeepStrictEqual(lines, [{ event: 'mcp.called', tool: 'search', outcome: 'usage' }]);
-    await client.close();
-  });
-
   it('calls what a client called off by that name, and not an error, and says nothing of why', async () => {
     const asked = Promise.withResolvers<void>();
     const { client, lines } = await connected(async (signal) => {
@@ -290,7 +276,7 @@ describe('what a tool tells', () => {
     const { client } = await connected(() => Promise.resolve(), { key, row });
     const { structuredContent } = await client.callTool({ name: 'outbox_row', arguments: { id: 1 } });
     const { customer_last_error: error } = structuredContent as { customer_last_error: string };
-    assert.match(error, /^no user user-[0-9a-f]{16}@redacted\.invalid$/);
+    assert.equal(error, 'no user address@redacted.invalid');
     await client.close();
   });
 

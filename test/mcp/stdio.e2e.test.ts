@@ -225,7 +225,7 @@ describe('the tools for assistants on stdio, driven by the official client', () 
     await until('three lines of the log', () => log.length === 3);
     child.stdin.end();
     const told = lines.map(({ id, error }) => error?.code ?? id);
-    assert.deepEqual(told, [-32_700, -32_600, -32_602, 3]);
+    assert.deepEqual(told, [-32_700, -32_600, -32_600, 3]);
     assert.deepEqual(
       log.map(({ event, tool }) => [event, tool]),
       [

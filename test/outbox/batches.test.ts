@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import {
   cancel,
   cancelBatch,
@@ -14,7 +15,6 @@ import {
 import { outboxCsv } from '../../src/outbox/import/results.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile } from '../../src/outbox/reconcile.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { type Bench, benchFor, CREATE_MS, MINUTE, SETTLE_MS, TEXT } from './bench.ts';
 import { importBenchFor } from './import-feed.ts';
 import { unknown } from './scripted-upstream.ts';
@@ -226,8 +226,8 @@ describe('an import with a pace of its own', () => {
     store.paceBatch('slow', 6, clock.now());
     const id = await bench.add({}, 'slow');
     store.stopBatch('slow', clock.now());
-    store.move(id, { from: ['ready'], to: 'cancelled' }, { now: clock.now() });
-    store.move(id, { from: ['cancelled'], to: 'ready' }, { now: clock.now() });
+    store.move(id, TRANSITIONS.cancel, { now: clock.now() });
+    store.move(id, TRANSITIONS.retry, { now: clock.now() });
     assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
   });
 

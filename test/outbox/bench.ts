@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { contentHash } from '../../src/outbox/match.ts';
@@ -10,7 +11,7 @@ import type { MirrorStore } from '../../src/store/mirror/store.ts';
 import { openMirrorStore } from '../../src/store/mirror/store.ts';
 import type { OutboxStore } from '../../src/store/outbox/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';
-import type { OutboxRow, PostText } from '../../src/store/outbox/types.ts';
+import type { OutboxRow, OutboxState, PostText, Transition } from '../../src/store/outbox/types.ts';
 import { syncOnce } from '../../src/sync/engine.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
@@ -21,6 +22,11 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const CREATE_MS = 30_000;
 export const SETTLE_MS = 60_000;
+
+/** Puts a row into a state that the program reaches by several steps, or in another process. */
+export function leading(from: OutboxState, to: OutboxState): Transition {
+  return { from: [from], to } as unknown as Transition;
+}
 
 /** What the example post of the contract says, so that the example and a row match. */
 export const TEXT: PostText = {
@@ -46,6 +52,8 @@ export interface Bench {
   /** A complete sweep of the upstream's list and, after it, the look for second posts; told are the rows it found some on. */
   sweep(): Promise<number[]>;
   query<T>(sql: string): T[];
+  /** Changes the file behind the store. */
+  write(sql: string): void;
 }
 
 export function benchFor(t: TestContext): Bench {
@@ -97,6 +105,11 @@ export function benchFor(t: TestContext): Bench {
       return (await checkAfterSweep(store, clock, outcome.summary.startedAt)).map((row) => row.id);
     },
     query: <T>(sql: string) => queryFile<T>(path, sql),
+    write(sql) {
+      const db = new Database(path);
+      db.exec(sql);
+      db.close();
+    },
   };
 }
 

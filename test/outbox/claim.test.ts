@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { pauseBatch, resumeBatch, retry } from '../../src/outbox/decide.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
+import { pauseBatch, resumeBatch } from '../../src/outbox/decide.ts';
 import { push, retryRefused } from '../../src/outbox/push.ts';
 import { backoff } from '../../src/outbox/reconcile.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { refusedText } from '../../src/store/outbox/refused.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
@@ -329,21 +329,6 @@ describe('a row that is about to be sent again', () => {
     );
   });
 
-  it('waits while the post that has turned up may still prove to be that of another row on its way', async (t) => {
-    const bench = benchFor(t);
-    const [id, other] = [await bench.add(), await bench.add({ title: 'Something else' })];
-    bench.upstream.outcomes = [unknown(), unknown()];
-    await push(bench.context, id);
-    await bench.store.move(id, TRANSITIONS.sendAgain, { now: bench.clock.now(), notFound: 1 });
-    await push(bench.context, other);
-    bench.upstream.publish({ title: 'Removed by a moderator', content: '' });
-    await bench.sweep();
-    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'not due' });
-    assert.match((await bench.row(id)).last_error ?? '', /another row/);
-    bench.clock.advance(HOUR);
-    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'uncertain' });
-  });
-
   for (const [why, isPaused] of [
     ['soon after the list was read', false],
     ['because its import was paused then', true],
@@ -413,21 +398,6 @@ describe('a row that is about to be sent again', () => {
       }
     });
 
-  it('waits, like every row, for a look at what is due where all requests fail', async (t) => {
-    const bench = benchFor(t);
-    const [id, next] = [await bench.add(), await bench.add({ title: 'Something else' })];
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, id);
-    const gate = { closedUntil: () => null, isDoubtful: () => true };
-    const context = { ...bench.context, gate };
-    assert.partialDeepStrictEqual(await push(context, next), { sent: true });
-    const third = await bench.add({ title: 'A third' });
-    bench.clock.advance(HOUR);
-    assert.deepEqual(await push(context, third), { sent: false, reason: 'look first' });
-    await reconcileRow(context, id);
-    assert.partialDeepStrictEqual(await push(context, third), { sent: true });
-  });
-
   it('is not taken for an older post that the mirror had not seen before', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
@@ -438,38 +408,6 @@ describe('a row that is about to be sent again', () => {
     await bench.sweep();
     await push(bench.context, id);
     assert.equal((await bench.row(id)).post_id, 77);
-  });
-
-  it('is left to a person where several posts have turned up, and goes out once the person has said that none is it', async (t) => {
-    const bench = benchFor(t);
-    const id = await bench.add();
-    bench.upstream.outcomes = [unknown(), confirmed(77)];
-    await push(bench.context, id);
-    await bench.store.move(id, TRANSITIONS.sendAgain, { now: bench.clock.now(), notFound: 1 });
-    const late = [bench.upstream.publish(), bench.upstream.publish()].map((post) => post.id);
-    await bench.sweep();
-    await push(bench.context, id);
-    const parked = await bench.row(id);
-    assert.deepEqual([parked.state, new Set(parked.candidates)], ['uncertain', new Set(late)]);
-    await bench.store.move(id, TRANSITIONS.retry, { now: bench.clock.now(), candidates: [] });
-    await push(bench.context, id);
-    assert.equal((await bench.row(id)).post_id, 77);
-  });
-
-  it('is never taken for a post that a person has dismissed, also after another was', async (t) => {
-    const bench = benchFor(t);
-    const id = await bench.add();
-    for (const round of ['first', 'second']) {
-      bench.upstream.outcomes = [unknown()];
-      assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true }, round);
-      const late = [bench.upstream.publish(), bench.upstream.publish()].map((post) => post.id);
-      bench.clock.advance(2 * MINUTE);
-      assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-      assert.deepEqual(new Set((await bench.row(id)).candidates.slice(0, 2)), new Set(late));
-      retry(bench, id);
-    }
-    await bench.sweep();
-    assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true, outcome: 'confirmed' });
   });
 });
 

@@ -8,7 +8,7 @@ import {
   proposePost,
   waitForRow,
 } from '../../src/outbox/create.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { benchFor, TEXT } from './bench.ts';
 
 const random = (): number => 0.5;

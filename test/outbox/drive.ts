@@ -43,7 +43,7 @@ async function sendAll(context: OutboxContext, { batch, perMinute }: DriveOption
     signal.throwIfAborted();
     const now = clock.now();
     const { ready, unclear, at } = store.due(now, 1, batch);
-    const settledAt = unclear && reconcileAt(unclear, context.settleMs);
+    const settledAt = unclear && reconcileAt(unclear);
     const closedUntil = context.gate.closedUntil(now);
     if (closedUntil !== null) await clock.sleep(until(now, closedUntil), signal);
     else if (settledAt !== null && settledAt <= now) await reconcile(context);

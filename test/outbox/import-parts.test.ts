@@ -79,7 +79,7 @@ describe('the boards that a person maps', () => {
 
 function aRow(line: number, more: object = {}): CsvRow {
   const post = { board: 'ideas', title: `Post ${line}`, content: '', email: null, full_name: null };
-  const known = { writtenBoard: 'ideas', isDropped: false, key: null, notes: [] as string[] };
+  const known = { writtenBoard: 'ideas', isDropped: false, state: null, key: null, notes: [] as string[] };
   return { ok: true, line, cells: [], post, ...known, ...more } as CsvRow;
 }
 
@@ -143,7 +143,7 @@ describe('the rows of a file', () => {
       ({ line }) => verdicts[line ?? 0] ?? { outcome: 'accepted' },
     );
     assert.deepEqual(groups, [[1, 2, 3, 8]]);
-    const { refusals, notes, alreadyBy, ...counts } = tally;
+    const { refusals, notes, alreadyBy, held: _, workStates: __, titles: ___, ...counts } = tally;
     assert.deepEqual(counts, { rows: 8, accepted: 1, already: 2, skipped: 2, refused: 3 });
     assert.deepEqual(alreadyBy, { rejected: 1, confirmed: 1 });
     assert.deepEqual(
@@ -172,6 +172,8 @@ describe('the results of a file', () => {
   const told = (known: object[] = []) =>
     ({
       ...reads,
+      zeroesApart: (rows: NewRow[]) => rows.map(() => null),
+      otherSlugs: () => [],
       known: (rows: NewRow[]) => rows.map((_, n) => known[n] ?? null),
       suppressed: (emails: string[]) => new Set(emails.filter((email) => email.startsWith('erased'))),
     }) as unknown as ImportReads;

@@ -6,15 +6,15 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { erasePerson } from '../../src/erasure/erase.ts';
 import { batchId } from '../../src/outbox/create.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
 import { contentHash } from '../../src/outbox/match.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { newClaims } from '../../src/store/outbox/source.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { folderFor } from '../support/folder.ts';
-import { benchFor, TEXT } from './bench.ts';
+import { benchFor, leading, TEXT } from './bench.ts';
 import { counts, type ImportBench, importBenchFor } from './import-feed.ts';
 
 const FILE = `board,title,content,email,full_name,key
@@ -243,7 +243,7 @@ describe('taking a file into the outbox', () => {
     );
   };
   const erased = async (bench: ImportBench) => {
-    await bench.store.move(1, { from: ['ready'], to: 'rejected' }, { now: bench.clock.now() });
+    await bench.store.move(1, leading('ready', 'rejected'), { now: bench.clock.now() });
     const options = { path: bench.path, upstream: 'http://upstream.test', holder: 'a test' };
     const [store, { signal }] = [openErasureStore(options), new AbortController()];
     await erasePerson({ store, clock: bench.clock, signal, compact: async () => true }, 'kim@example.com');

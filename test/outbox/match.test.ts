@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { contentHash, mailbox } from '../../src/outbox/match.ts';
+import { mailbox } from '../../src/base/email.ts';
+import { contentHash } from '../../src/outbox/match.ts';
 import type { PostText } from '../../src/store/outbox/types.ts';
 import { TEXT } from './bench.ts';
 

@@ -4,8 +4,8 @@ import { SqliteError } from 'better-sqlite3';
 import type { CreateOutcome } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { push } from '../../src/outbox/push.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
+import { endPause, paceOf, push } from '../../src/outbox/push.ts';
 import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
@@ -420,46 +420,6 @@ describe('a post that already confirms a row', () => {
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'ambiguous', post_id: null });
   });
 
-  it('confirms another where the service has lost the first and given its number away', async (t) => {
-    const bench = benchFor(t);
-    const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
-    const first = bench.upstream.publish();
-    bench.upstream.outcomes = [confirmed(first.id), confirmed(first.id)];
-    await push(bench.context, one);
-    await bench.sweep();
-    bench.upstream.posts = [];
-    bench.upstream.duringCreate = () =>
-      void bench.upstream.publish({
-        id: first.id,
-        title: 'Light mode',
-        created: new Date(bench.clock.now()).toISOString(),
-      });
-    await push(bench.context, other);
-    await drive(bench.context, { batch: null, perMinute: 6000 });
-    assert.partialDeepStrictEqual(await bench.row(other), {
-      state: 'confirmed',
-      post_id: first.id,
-      attempts: 1,
-    });
-    const lost = await bench.row(one);
-    assert.deepEqual([lost.state, lost.post_id], ['uncertain', null]);
-    assert.match(lost.last_error ?? '', /another post under the number of this one, \d+/);
-  });
-
-  it('confirms no other row whose words are what the service made of its own', async (t) => {
-    const bench = benchFor(t);
-    const short = await bench.add({ title: 'Light', content: '' });
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, short);
-    const long = await bench.add({ title: 'Light mode', content: '' });
-    const post = bench.upstream.publish({ title: 'Light', content: '' });
-    bench.upstream.outcomes = [confirmed(post.id)];
-    await push(bench.context, long);
-    await drive(bench.context, { batch: null, perMinute: 6000 });
-    assert.partialDeepStrictEqual(await bench.row(long), { state: 'confirmed', post_id: post.id });
-    assert.partialDeepStrictEqual(await bench.row(short), { state: 'uncertain', candidates: [post.id] });
-  });
-
   it('leaves a row to a person where the service named it and nothing in the list is clearly the row’s', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
@@ -484,5 +444,71 @@ describe('a post that already confirms a row', () => {
     const transition = { from: ['ready'], to: 'confirmed' } as const;
     assert.equal(await bench.store.move(other, transition, { now: bench.clock.now(), postId: 5 }), null);
     assert.equal((await bench.row(other)).state, 'ready');
+  });
+});
+
+describe('answers that name posts in a way that cannot be read', () => {
+  const unreadable = () => ({ ...unknown(), isIdUnreadable: true as const });
+
+  it('stop sending at the third in a row, with a sentence, until the next start', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.outcomes = [
+      unreadable(),
+      unreadable(),
+      confirmed(7),
+      unreadable(),
+      unreadable(),
+      unreadable(),
+    ];
+    for (let n = 0; n < 5; n++) await push(bench.context, await bench.add({ title: `Wish ${n}` }));
+    assert.equal(bench.store.paused(), null, 'one that could be read was between them');
+    await push(bench.context, await bench.add({ title: 'Wish 5' }));
+    assert.match(bench.store.paused() ?? '', /numbers of posts that cannot be read/);
+    await endPause(bench.context, false);
+    assert.notEqual(bench.store.paused(), null, 'a read tells nothing about it');
+    await endPause(bench.context);
+    assert.equal(bench.store.paused(), null);
+  });
+});
+
+describe('a page of a proxy in the place of an answer', () => {
+  const diverted = { outcome: 'not-sent', reason: 'a page of a proxy', httpStatus: 404 } as const;
+
+  it('leaves the row ready, however often, while no other row arrives', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    for (let n = 0; n < 6; n++) {
+      bench.upstream.outcomes = [diverted];
+      await push(bench.context, id);
+      bench.clock.advance(10 * MINUTE);
+    }
+    assert.partialDeepStrictEqual(await bench.row(id), { state: 'ready', attempts: 6 });
+  });
+
+  it('rejects the row at the fourth time where others arrive meanwhile', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add();
+    for (let n = 0; n < 4; n++) {
+      bench.upstream.outcomes = [diverted];
+      await push(bench.context, id);
+      bench.clock.advance(10 * MINUTE);
+      await push(bench.context, await bench.add({ title: `Another ${n}` }));
+    }
+    assert.equal((await bench.row(id)).state, 'rejected');
+  });
+});
+
+describe('an overloaded service', () => {
+  it('halves the pace by each 503, and posts that arrive win it back', async (t) => {
+    const bench = benchFor(t);
+    const context = { ...bench.context, perMinute: 600 };
+    const send = async (title: string) => {
+      bench.clock.advance(MINUTE);
+      await push(context, await bench.add({ title }));
+      return paceOf(context);
+    };
+    bench.upstream.outcomes = [1, 2].map(() => ({ ...unknown(), httpStatus: 503 }));
+    assert.deepEqual([await send('One'), await send('Two')], [300, 150]);
+    assert.ok((await send('Three')) > 150);
   });
 });

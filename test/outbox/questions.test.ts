@@ -3,15 +3,14 @@ import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { iso } from '../../src/base/clock.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
+import { EDITABLE, TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { edit } from '../../src/outbox/decide.ts';
 import { contentHash } from '../../src/outbox/match.ts';
 import { push } from '../../src/outbox/push.ts';
-import { EDITABLE, TRANSITIONS } from '../../src/outbox/states.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openImportReads } from '../../src/store/outbox/imports.ts';
 import type { OutboxState } from '../../src/store/outbox/types.ts';
-import { type Bench, benchFor, HOUR, MINUTE, TEXT } from './bench.ts';
-import { confirmed } from './scripted-upstream.ts';
+import { type Bench, benchFor, HOUR, leading, MINUTE, TEXT } from './bench.ts';
 
 /** The file behind the store, for what only another part of the program writes. */
 function fileOf(t: TestContext, { path }: Bench): Database.Database {
@@ -21,7 +20,7 @@ function fileOf(t: TestContext, { path }: Bench): Database.Database {
 }
 
 function moveTo({ store, clock }: Bench, id: number, to: OutboxState, change: object = {}): void {
-  assert.ok(store.move(id, { from: ['ready'], to }, { now: clock.now(), ...change }));
+  assert.ok(store.move(id, leading('ready', to), { now: clock.now(), ...change }));
 }
 
 describe('what may go on now', () => {
@@ -107,21 +106,6 @@ describe('what was sent before', () => {
     assert.equal(bench.store.liveCount(), 2);
   });
 
-  it('and may be a post that was left behind, is shown on one row: as its second post or one that it could be', async (t) => {
-    const bench = benchFor(t);
-    const [one, other] = [await bench.row(await bench.add()), await bench.row(await bench.add())];
-    const stranger = await bench.row(await bench.add({ title: 'Light mode' }));
-    const check = { id: one.id, now: bench.clock.now(), counts: false, error: null };
-    bench.store.checked({ ...check, duplicate: 7, candidates: [8] });
-    for (const post of [7, 8]) {
-      assert.equal(bench.store.isShownElsewhere(post, other), true);
-      assert.equal(bench.store.isShownElsewhere(post, one), false, 'that is its own');
-      assert.equal(bench.store.isShownElsewhere(post, stranger), false, 'that has other words');
-    }
-    assert.equal(bench.store.isShownElsewhere(9, other), false);
-    assert.equal((await bench.row(one.id)).checks_left, 0, 'a look that counts for nothing takes none away');
-  });
-
   it('teaches whom the list shows as author only where the row is certainly that post', async (t) => {
     const bench = benchFor(t);
     for (const [title, matched] of Object.entries({ A: null, B: 'exact', C: 'person', D: 'similar' })) {
@@ -149,36 +133,9 @@ describe('what was sent before', () => {
     db.prepare('UPDATE outbox SET erased_at = ? WHERE id = ?').run(iso(0), ids.Erased);
     db.prepare("UPDATE posts SET deleted_at = ? WHERE title = 'Gone'").run(iso(0));
     assert.deepEqual(
-      bench.store.doubtfulRows().map(({ row, isReused }) => [row.id, isReused]),
-      [[ids.Other, false]],
+      bench.store.doubtfulRows().map(({ row }) => row.id),
+      [ids.Other],
     );
-  });
-
-  it('shows by a sweep that began ten minutes later whether the list shows it at all', async (t) => {
-    const bench = benchFor(t);
-    const { store, clock } = bench;
-    const row = await bench.row(await bench.add({ title: 'Asked about' }));
-    bench.upstream.outcomes = [confirmed(70)];
-    await push(bench.context, await bench.add());
-    const db = fileOf(t, bench);
-    const run = db.prepare(`
-      INSERT INTO sync_runs (resource, mode, started_at, outcome) VALUES ($resource, $mode, $at, $outcome)`);
-    const sweep = {
-      resource: 'posts',
-      mode: 'sweep',
-      at: iso(clock.now() + 11 * MINUTE),
-      outcome: 'complete',
-    };
-    const isSwept = (): unknown => store.latestSent(row).map((sent) => [sent.id, sent.isSwept]);
-    run.run({ ...sweep, at: iso(clock.now() + 9 * MINUTE) });
-    run.run({ ...sweep, mode: 'head' });
-    run.run({ ...sweep, resource: 'comments' });
-    run.run({ ...sweep, outcome: 'interrupted' });
-    assert.deepEqual(isSwept(), [[70, 0]]);
-    run.run(sweep);
-    assert.deepEqual(isSwept(), [[70, 1]]);
-    const customer = await bench.row(await bench.add({ email: 'ada@example.com', title: 'Another lane' }));
-    assert.deepEqual(store.latestSent(customer), []);
   });
 });
 
@@ -216,17 +173,6 @@ describe('what the mirror knows', () => {
     assert.equal(bench.store.knowledge().maxId, first);
     moveTo(bench, await bench.add({ title: 'Newer' }), 'confirmed', { postId: first + 1 });
     assert.equal(bench.store.knowledge().maxId, first + 1);
-  });
-
-  it('of rows that only a person lets go counts posts, and no comments', async (t) => {
-    const bench = benchFor(t);
-    const hold = fileOf(t, bench).prepare(`
-      INSERT INTO absences (resource, id, since, first_run, held) VALUES (?, ?, '', 1, ?)`);
-    hold.run('comments', 1, 1);
-    hold.run('posts', 1, 0);
-    assert.equal(bench.store.heldPosts(), 0);
-    hold.run('posts', 2, 1);
-    assert.equal(bench.store.heldPosts(), 1);
   });
 
   it('is a board as soon as a post was sent there, also before anybody has listed it', async (t) => {

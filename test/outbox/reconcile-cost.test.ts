@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { benchFor, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { unknown } from './scripted-upstream.ts';

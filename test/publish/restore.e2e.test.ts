@@ -5,7 +5,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../config/load.ts';
 import { restoreFromCopy } from '../../src/app/publish.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openOutboxStore } from '../../src/store/outbox/store.ts';

@@ -35,6 +35,13 @@ describe('feedback-mirror search', () => {
     assert.deepEqual((parts as { title: unknown }).title, [{ text: 'Late', isMatch: true }]);
   });
 
+  it('refuses a quote that is not closed', async (t) => {
+    const site = await siteWithZeppelins(t);
+    const { code, stdout, stderr } = await site.run(['search', '"late zeppelin']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /a quote \("\) in the text is not closed/);
+  });
+
   it('says in a sentence that there is nothing', async (t) => {
     const site = await siteWithZeppelins(t);
     for (const [text, sentence] of [

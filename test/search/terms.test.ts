@@ -4,7 +4,7 @@ import { formsOf } from '../../src/base/words.ts';
 import { MOST_WORDS, matchText, readTerms } from '../../src/store/index/terms.ts';
 
 function match(text: string, typing = false): string | null {
-  return matchText(readTerms(text, { typing }));
+  return matchText(readTerms(text, { typing, isInAddresses: false }));
 }
 
 describe('the words of a search', () => {
@@ -55,11 +55,17 @@ describe('the words of a search', () => {
   });
 
   it('are beginnings with a star, and while they are typed', () => {
-    assert.equal(match('expor* "dark mod"*'), '"expor" * AND "dark mod" *');
-    assert.equal(match('v2 expor', true), '("v2") AND "expor" *');
+    assert.equal(match('expor* "dark mod"*'), '("expor" *) AND ("dark mod" *)');
+    assert.equal(match('v2 expor', true), '("v2") AND ("expor" *)');
     assert.equal(match('v2 v3 ', true), '("v2") AND ("v3")');
-    assert.equal(match('café', true), '"cafe" *');
+    assert.equal(match('café', true), '("cafe" *)');
     assert.equal(match('导出', true), '("导 出")', 'a sign is never half a sign');
+  });
+
+  it('are looked for inside addresses as well, unless those may not be seen', () => {
+    const hidden = (text: string) => matchText(readTerms(text))?.replaceAll('\ue000', '~');
+    assert.equal(hidden('v2 expor*'), '("v2" OR "~v2") AND ("expor" * OR "~expor" *)');
+    assert.equal(match('\ue000v2'), '("v2")', 'the mark of such words is nothing to ask for');
   });
 
   it('are nothing where there is no letter and no digit', () => {

@@ -16,6 +16,7 @@ interface Compose {
       ports?: string[];
       read_only?: boolean;
       cap_drop?: string[];
+      mem_limit?: string;
       depends_on?: Record<string, { condition: string }>;
       healthcheck?: object;
     }
@@ -55,6 +56,7 @@ describe('the compose files', () => {
       assert.deepEqual(services['feedback-mirror']?.depends_on, { [name]: { condition: 'service_healthy' } });
     }
     assert.deepEqual(plain.services['feedback-mirror']?.cap_drop, ['ALL']);
+    assert.equal(plain.services['feedback-mirror']?.mem_limit, '2g');
     assert.equal(plain.services['feedback-mirror']?.environment?.QUEUE_URL, undefined);
   });
 

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../src/base/errors.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { pruneChanges } from '../../src/store/change-log.ts';
 import type { Change } from '../../src/store/changes/change.ts';
 import { changeFeed, openChangeFeed, touchedRows } from '../../src/store/changes/feed.ts';

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { openErasureStore } from '../../src/store/erasure/store.ts';
 import { openMirrorStore, readMirrorStatus } from '../../src/store/mirror/store.ts';
 import type { OlderCopy, PassEnd } from '../../src/store/mirror/types.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.ts';
@@ -31,6 +32,23 @@ describe('a file that is not this mirror is refused, and left as it is:', () => 
       db.exec('DROP TABLE meta');
       db.close();
     }, /newer version/));
+
+  it('a mirror in a folder that every user of the machine can write to, or with such a data folder', () =>
+    withPath((path) => {
+      openForWriting({ path, upstream }).close();
+      const dataDir = join(dirname(path), 'data');
+      mkdirSync(dataDir);
+      for (const folder of [dataDir, dirname(path)]) {
+        chmodSync(folder, 0o1777);
+        for (const open of HANDLES)
+          assert.throws(
+            () => open({ path, upstream, dataDir }),
+            isUsage(/every user of this machine can write to/),
+          );
+        chmodSync(folder, 0o770);
+      }
+      for (const open of HANDLES) open({ path, upstream, dataDir }).close();
+    }));
 
   it('the database of another program', () =>
     refused((path) => {

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 27; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 30; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -230,7 +230,7 @@ CREATE TABLE batches (
   paused_at    TEXT,
   -- Rows that come back from an attempt after this moment are cancelled, too.
   cancelled_at TEXT
-) STRICT, WITHOUT ROWID;
+, mark TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sent_boards (
   slug         TEXT PRIMARY KEY,
@@ -370,7 +370,7 @@ CREATE TABLE "outbox" (
   erased_at     TEXT,
   matched       TEXT,
   known_max_id  INTEGER,
-  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')), judged TEXT NOT NULL DEFAULT '[]',
+  on_hold       INTEGER NOT NULL DEFAULT 0 CHECK (on_hold = 0 OR (on_hold = 1 AND state = 'ready')), mark TEXT,
   CHECK ((kind = 'as-user') = (email IS NOT NULL)),
   CHECK ((state = 'confirmed') = (post_id IS NOT NULL))
 ) STRICT;
@@ -546,3 +546,18 @@ CREATE TABLE sweep_pages (
   ids    BLOB NOT NULL,
   PRIMARY KEY (run_id, n)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_marked ON outbox (id) WHERE mark IS NOT NULL;
+
+CREATE INDEX outbox_seconds ON outbox (duplicate_of) WHERE duplicate_of IS NOT NULL;
+
+CREATE TABLE former_board_slugs (
+  slug     TEXT    NOT NULL,
+  board_id INTEGER NOT NULL,
+  PRIMARY KEY (slug, board_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER board_renamed AFTER UPDATE OF slug ON boards WHEN old.slug <> new.slug
+BEGIN
+  INSERT INTO former_board_slugs (slug, board_id) VALUES (old.slug, old.id) ON CONFLICT DO NOTHING;
+END;

@@ -49,19 +49,19 @@ describe('what the processes of a mirror tell each other', () => {
   it('is until when the upstream wants no calls, the latest that anybody heard', (t) => {
     const file = fileFor(t);
     const [first, second] = [openServiceState(file), openServiceState(file)];
-    assert.equal(first.closing(), null);
-    first.noteClosing({ askedAt: NOW, until: NOW + 9000 });
-    second.noteClosing({ askedAt: NOW + 1, until: NOW + 1000 });
+    assert.equal(first.closing('creates'), null);
+    first.noteClosing('creates', { askedAt: NOW, until: NOW + 9000 });
+    second.noteClosing('creates', { askedAt: NOW + 1, until: NOW + 1000 });
     for (const state of [first, second])
-      assert.deepEqual(state.closing(), { askedAt: NOW, until: NOW + 9000 });
+      assert.deepEqual(state.closing('creates'), { askedAt: NOW, until: NOW + 9000 });
     for (const state of [first, second]) state.close();
   });
 
   it('forgets a wait that was asked for while the clock was ahead as soon as another is', (t) => {
     const state = openServiceState(fileFor(t));
-    state.noteClosing({ askedAt: NOW + 86_400_000, until: NOW + 90_000_000 });
-    state.noteClosing({ askedAt: NOW, until: NOW + 1000 });
-    assert.deepEqual(state.closing(), { askedAt: NOW, until: NOW + 1000 });
+    state.noteClosing('creates', { askedAt: NOW + 86_400_000, until: NOW + 90_000_000 });
+    state.noteClosing('creates', { askedAt: NOW, until: NOW + 1000 });
+    assert.deepEqual(state.closing('creates'), { askedAt: NOW, until: NOW + 1000 });
     state.close();
   });
 

@@ -8,6 +8,8 @@ export interface Launch {
   args: string[];
   /** What it prints once it takes connections. */
   ready: RegExp;
+  /** Instead of the environment of this process. */
+  env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
 }
@@ -37,8 +39,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Resolves when the server takes connections, rejects with what it printed when it ends before that. */
-export function run({ command, args, ready, ...user }: Launch, folder: string): Promise<ChildProcess> {
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+export function run({ command, args, ready, ...options }: Launch, folder: string): Promise<ChildProcess> {
+  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...options });
   return new Promise((resolve, reject) => {
     let output = '';
     const onExit = (): void => reject(new Error(`${command} did not start: ${output.slice(-2000)}`));

@@ -1,8 +1,8 @@
 import { accessSync, constants, globSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Debian keeps the programs of a PostgreSQL server off the PATH, one folder a version. */
-const ELSEWHERE = '/usr/lib/postgresql/*/bin';
+/** Debian keeps the programs of a PostgreSQL server off the PATH, one folder a version, and nginx off that of ordinary users. */
+const ELSEWHERE = ['/usr/lib/postgresql/*/bin', '/usr/sbin'];
 
 /** Every installed program of that name, the first on the PATH first. */
 export function findPrograms(name: string): string[] {

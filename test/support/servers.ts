@@ -34,7 +34,7 @@ export async function startRedis({ durable = false, flags = [] }: RedisOptions =
   const folder = mkdtempSync(join(tmpdir(), 'fm-redis-'));
   const persistence = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
   const fixed = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence, ...flags];
-  const server = await start(folder, 'SIGTERM', (port) => ({
+  const server = await startServer(folder, 'SIGTERM', (port) => ({
     command: requireProgram('redis-server'),
     args: ['--port', String(port), ...fixed],
     ready: /Ready to accept connections/,
@@ -55,7 +55,7 @@ export async function startPostgres({ password, durable = false }: PostgresOptio
   const data = join(folder, 'data');
   await createCluster(folder, data, owner, password);
   // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
-  const server = await start(folder, 'SIGINT', (port) => ({
+  const server = await startServer(folder, 'SIGINT', (port) => ({
     command: requireProgram('postgres'),
     args: [
       '-D',
@@ -99,7 +99,12 @@ async function createCluster(
 /** What a test writes need not outlive the machine. */
 const FAST = ['fsync=off', 'full_page_writes=off'].flatMap((option) => ['-c', option]);
 
-async function start(folder: string, gently: NodeJS.Signals, launch: (port: number) => Launch) {
+/** Starts any server of that kind in its folder. `gently` is the signal that ends it in order. */
+export async function startServer(
+  folder: string,
+  gently: NodeJS.Signals,
+  launch: (port: number) => Launch,
+): Promise<Omit<Server, 'url'>> {
   const guard = guardOver(folder);
   let child: ChildProcess;
   let port: number;

@@ -45,7 +45,7 @@ describe('the first look at a service', () => {
     const client = slowClient(clock, { posts: [[], rows], comments: [[]] });
     const { posts, comments, boards } = await survey(client, clock, signal);
     assert.deepEqual(boards, ['Board 2', 'Board 1']);
-    assert.deepEqual(posts, { rows: 4, isWhole: true, order: 'by id, newest first' });
+    assert.deepEqual(posts, { rows: 4, isWhole: true, order: 'by creation time, newest first' });
     assert.equal(comments.order, 'too few to show an order');
   });
 });

@@ -3,8 +3,9 @@ import { EventEmitter } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
 import type { Job, Worker } from 'bullmq';
 import { type JobContext, newActivity } from '../../jobs/context.ts';
+import { MOST_SLOW } from '../../jobs/push.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { TRANSITIONS } from '../../src/outbox/states.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { Processor, WorkerSettings } from '../../src/queue/backend.ts';
 import { keepSending, type SenderOptions } from '../../src/worker/sender.ts';
 import { closeWorkers, loop, startWorker, startWorkers } from '../../src/worker/workers.ts';
@@ -112,7 +113,7 @@ describe('a process that becomes the sender', () => {
     await clock.runUntil(START + 1);
     const { backoffStrategy, ...push } = workers.get('push')?.settings ?? {};
     assert.deepEqual(push, {
-      ...{ concurrency: 4, limiter: { max: 1_000_000, duration: 1000 } },
+      ...{ concurrency: 4 + MOST_SLOW, limiter: { max: 1_000_000, duration: 1000 } },
       ...{ lockDuration: 15_000, stalledInterval: 5000, maxStalledCount: 3 },
     });
     assert.equal(backoffStrategy?.(1, 'custom', undefined, undefined), 1000);

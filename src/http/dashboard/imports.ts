@@ -19,7 +19,9 @@ import {
   importFile,
   type ImportChoices as ReadChoices,
 } from '../../outbox/import/import.ts';
+import { columnQuestions } from '../../outbox/import/questions.ts';
 import { openResults } from '../../outbox/import/results.ts';
+import { type MarkSetting, markLabel } from '../../outbox/mark.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { type ImportReads, type KeptDuplicate, openScratch } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
@@ -90,6 +92,8 @@ export interface ImportDeps {
   folder: string;
   /** How fast the service sends. */
   perMinute: number;
+  /** Whose posts carry a reference by the settings; none where it is left out. */
+  markSetting?: MarkSetting;
   log: Logger;
   random?: () => number;
   limitBytes?: number;
@@ -180,6 +184,8 @@ interface ImportContext extends ImportDeps {
   signal: AbortSignal;
 }
 
+type Switch = 'acceptUnknownBoards' | 'includeClosed' | 'acceptRepeatedTitles' | 'acceptStrippedKeys';
+
 /** What the body does not say stays as it was: of two people in one file each sends only what they chose themselves. */
 function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
   const said = <T>(name: keyof ImportChoices, read: () => T, kept: T): T =>
@@ -188,14 +194,18 @@ function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
   const board = said('board', () => textOf(body, 'board')?.trim() || null, before.board);
   // One board for all rows says already where the column is not to be looked at.
   if (board !== null) delete map.board;
-  const accepts = () => isOn(body, 'acceptUnknownBoards');
+  const switched = (name: Switch): boolean => said(name, () => isOn(body, name), before[name]);
   return {
     map,
     board,
     boardMap: { ...before.boardMap, ...boardMapOf(body) },
-    acceptUnknownBoards: said('acceptUnknownBoards', accepts, before.acceptUnknownBoards),
+    acceptUnknownBoards: switched('acceptUnknownBoards'),
+    includeClosed: switched('includeClosed'),
+    acceptRepeatedTitles: switched('acceptRepeatedTitles'),
+    acceptStrippedKeys: switched('acceptStrippedKeys'),
     encoding: said('encoding', () => oneOf(body, 'encoding', ENCODINGS), before.encoding),
     perMinute: said('perMinute', () => numberOf(body, 'perMinute'), before.perMinute),
+    mark: said('mark', () => markLabel(textOf(body, 'mark') ?? '') || null, before.mark ?? null),
   };
 }
 
@@ -226,6 +236,7 @@ function boardMapOf(body: unknown): ImportChoices['boardMap'] {
 /** A board for all rows, or for the rows of one, may be typed: a name is as good as the short part of the URL. */
 function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: ImportChoices): ReadChoices {
   const { map, board, boardMap, acceptUnknownBoards, encoding } = choices;
+  const { includeClosed, acceptRepeatedTitles, acceptStrippedKeys } = choices;
   const known = reads.boards();
   const meant = Object.entries(boardMap).map(([name, text]) => [name, text && boardNamed(known, text)]);
   return {
@@ -234,6 +245,7 @@ function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: 
     boards: { map: Object.fromEntries(meant), acceptUnknown: acceptUnknownBoards },
     encoding: encoding ?? undefined,
     skipLines: outbox.duplicates.skippedLines(id),
+    ...{ includeClosed, acceptRepeatedTitles, acceptStrippedKeys },
   };
 }
 
@@ -257,13 +269,14 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
   let columns: Inspection | null = null;
   try {
     columns = await inspectCsv(upload.input.read, request);
-    const { tally, preview: found } = await dryRun({ reads, scratch }, request);
+    const { tally, preview: found, questions, lost } = await dryRun({ reads, scratch }, request);
     const rates = { perMinute: context.perMinute, ownPerMinute: choices.perMinute };
     const estimate = estimateOf(paceOf(view, tally.accepted, rates, clock.now()), clock.now());
-    return { ok: true, choices, columns, tally, found, estimate };
+    return { ok: true, choices, columns, questions, tally, found, estimate, lost };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;
-    return { ok: false, choices, columns, problem: messageOf(error) };
+    const questions = columnQuestions(columns?.unclear ?? []);
+    return { ok: false, choices, columns, questions, problem: messageOf(error) };
   } finally {
     scratch.close();
   }
@@ -271,7 +284,7 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
 
 /**
  * Begins anew for other columns: another title makes other duplicates. What a person decided about rows stays when only boards change,
- * and so all rows are compared, also those of boards that are left out.
+ * and so all rows are compared, also those of boards that are left out and finished ones.
  */
 function compare(context: ImportContext, upload: Upload, choices: ImportChoices): void {
   const { outbox, reads, mirror } = context;
@@ -286,6 +299,7 @@ function compare(context: ImportContext, upload: Upload, choices: ImportChoices)
     ...readChoices(context, upload, choices),
     boards,
     skipLines: undefined,
+    ...{ includeClosed: true, acceptStrippedKeys: true },
     rowsAtOnce: ROWS_AT_ONCE,
   };
   const running = compareInBackground(reads, mirror, { ...read, input: upload.input }, (found) => {
@@ -301,11 +315,12 @@ function compare(context: ImportContext, upload: Upload, choices: ImportChoices)
 
 function requestFor(context: ImportContext, upload: Upload, choices: ImportChoices): ImportRequest {
   const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  const { perMinute } = choices;
+  const { perMinute, mark } = choices;
   return {
     input: upload.input,
     ...readChoices(context, upload, choices),
     perMinute,
+    marking: { label: mark ?? null, setting: context.markSetting ?? 'off' },
     rowsAtOnce: ROWS_AT_ONCE,
     ...quiet,
   };

@@ -54,7 +54,7 @@ export interface ListRequest extends Omit<PageRequest, 'filter' | 'beginning'> {
 }
 
 interface SearchRequest
-  extends Pick<SearchOptions, 'limit' | 'offset' | 'typing' | 'isInternal' | 'isExcerpt'> {
+  extends Pick<SearchOptions, 'limit' | 'offset' | 'typing' | 'isInternal' | 'isInAddresses' | 'isExcerpt'> {
   text: string;
   filter: Wanted;
 }

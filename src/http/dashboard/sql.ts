@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AskMirror } from '../../app/readers.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,10 +8,13 @@ import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
 import { sendFile } from '../replies.ts';
 import { textOf } from './parameters.ts';
+import { spoolIn } from './spool.ts';
 
 interface SqlDeps {
   ask: AskMirror;
   clock: Clock;
+  /** Where a file waits for its client. */
+  folder: string;
 }
 
 /** What stands on a page; a file may have as many rows as the command gives. */
@@ -39,7 +41,8 @@ export interface SqlInfo {
 }
 
 /** `/data/query`: SQL from people, with the limits of the command. */
-export function addSql(app: FastifyInstance, { ask, clock }: SqlDeps): void {
+export function addSql(app: FastifyInstance, { ask, clock, folder }: SqlDeps): void {
+  const spool = spoolIn(folder);
   app.get(
     '/data/query',
     async (): Promise<SqlInfo> => ({ tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } }),
@@ -53,9 +56,7 @@ export function addSql(app: FastifyInstance, { ask, clock }: SqlDeps): void {
   app.post('/data/query.csv', async ({ body }, reply) => {
     const request = { sql: statementOf(body), maxRows: FILE_ROWS, maxBytes: FILE_BYTES };
     const parts = untilClosed(reply, (gone) => ask(request, gone));
-    // Until the first part has come nothing is said yet, and a refusal is an ordinary one.
-    const first = await inWords(parts.next());
-    return sendFile(reply, 'answer.csv', Readable.from(csvText(first, parts)));
+    return sendFile(reply, 'answer.csv', await inWords(spool(reply, csvText(parts))));
   });
 }
 
@@ -100,15 +101,13 @@ function cellOf(value: Value): Cell {
   return value instanceof Uint8Array ? bytesText(value) : value;
 }
 
-async function* csvText(
-  first: IteratorResult<QueryPart, void>,
-  rest: Parts,
-): AsyncGenerator<string, void, undefined> {
-  for (let next = first; !next.done; next = await rest.next()) {
-    const part = next.value;
+async function* csvText(parts: Parts): AsyncGenerator<string, void, undefined> {
+  for await (const part of parts) {
     if (part.kind === 'columns') yield `${csvLine(part.columns)}\r\n`;
     else if (part.kind === 'rows') yield part.rows.map((row) => `${csvLine(row)}\r\n`).join('');
-    // Thrown in the middle of the file it breaks the connection: nobody takes the piece for the whole.
-    else if (part.more === 'bytes') throw new AppError('partial', 'the answer is larger than a file may be');
+    else if (part.more === 'bytes')
+      throw new AppError('partial', 'the answer is larger than a file may be', {
+        hint: 'Ask for fewer rows or columns.',
+      });
   }
 }

@@ -11,6 +11,7 @@ import type { Comparison, Imported } from '../../outbox/import/import.ts';
 import { type Input, openFile } from '../../outbox/import/input.ts';
 import type { Tally } from '../../outbox/import/intake.ts';
 import type { Preview as Found } from '../../outbox/import/preview.ts';
+import type { Question } from '../../outbox/import/questions.ts';
 
 /** How a person wants a file to be read and sent. */
 export interface ImportChoices {
@@ -21,10 +22,16 @@ export interface ImportChoices {
   /** Old name to slug; null leaves the rows of that board out. */
   boardMap: Record<string, string | null>;
   acceptUnknownBoards: boolean;
+  /** Also rows whose state says that the work is over. */
+  includeClosed: boolean;
+  acceptRepeatedTitles: boolean;
+  acceptStrippedKeys: boolean;
   /** Instead of the one that the bytes tell. */
   encoding: Encoding | null;
   /** Posts a minute at most, for this import alone. */
   perMinute: number | null;
+  /** What stands before the reference in its posts; null where the setting decides. */
+  mark: string | null;
 }
 
 export const NO_CHOICES: ImportChoices = {
@@ -32,13 +39,17 @@ export const NO_CHOICES: ImportChoices = {
   board: null,
   boardMap: {},
   acceptUnknownBoards: false,
+  includeClosed: false,
+  acceptRepeatedTitles: false,
+  acceptStrippedKeys: false,
   encoding: null,
   perMinute: null,
+  mark: null,
 };
 
 /** What a dry run showed, or why the file could not be read like that. What was recognised is there in both cases. */
-export type Preview = { choices: ImportChoices; columns: Inspection | null } & (
-  | { ok: true; tally: Tally; found: Found; estimate: Estimate }
+export type Preview = { choices: ImportChoices; columns: Inspection | null; questions: Question[] } & (
+  | { ok: true; tally: Tally; found: Found; estimate: Estimate; lost: string | null }
   | { ok: false; problem: string }
 );
 
@@ -134,7 +145,7 @@ export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions
     await Promise.all(oldest.filter(isOver).map(({ id }) => drop(id)));
   };
   const load = async (id: string): Promise<Upload> => {
-    const saved = JSON.parse(await readFile(pathOf(id, 'json'), 'utf8')) as Saved;
+    const saved = withDefaults(JSON.parse(await readFile(pathOf(id, 'json'), 'utf8')) as Saved);
     const { mtimeMs } = await stat(pathOf(id, 'json'));
     if (clock.now() - mtimeMs >= KEEP_MS) throw expired();
     return await opened(id, saved);
@@ -206,6 +217,12 @@ export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions
       await Promise.all(open.map((upload) => upload && release(upload)));
     },
   };
+}
+
+/** An older version knew fewer choices. */
+function withDefaults({ choices, committed }: Saved): Saved {
+  const whole = committed && { ...committed, choices: { ...NO_CHOICES, ...committed.choices } };
+  return { choices: { ...NO_CHOICES, ...choices }, committed: whole };
 }
 
 async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,32 +1,35 @@
 import { AppError } from '../../base/errors.ts';
 import { foldedName, nearest } from '../../base/text.ts';
-import { LAYOUTS, type Layout } from './layouts.ts';
+import { type Column, columnOf } from './facts.ts';
 import {
-  ASKER,
-  type Column,
-  columnOf,
-  holdsAddresses,
-  holdsNames,
-  holdsNumbers,
-  holdsPeople,
-  holdsProse,
+  type Fit,
+  fit,
   isContactDetail,
   isInternal,
+  isNamed,
   isNotes,
+  isOfWork,
+  isPerson,
   isPersonal,
-  isTitleOfPeople,
-  MAIL,
-  oneOf,
-  POST,
-} from './people.ts';
-import { dataColumns, FIELDS, type Field, type MappedColumn, type ReadOptions } from './rows.ts';
+  lostRole,
+  stateRole,
+} from './fit.ts';
+import { LAYOUTS, type Layout } from './layouts.ts';
+import {
+  dataColumns,
+  FIELDS,
+  type Field,
+  type FoundColumns,
+  type MappedColumn,
+  type ReadOptions,
+} from './rows.ts';
+import type { StateColumn } from './state.ts';
+import { NAME_PART } from './vocabulary.ts';
 
 type Wishes = Pick<ReadOptions, 'map' | 'board'>;
 
-export interface Columns {
+export interface Columns extends FoundColumns {
   layout: Layout | null;
-  mapping: MappedColumn[];
-  ignored: string[];
   /** What a person has to say before the file can be read; the first is the most important. */
   unclear: UnclearField[];
 }
@@ -35,6 +38,9 @@ export interface Columns {
 export interface UnclearField {
   field: Field;
   problem: string;
+  /** What a person is asked. */
+  question: string;
+  /** The same, with what a script does about it. */
   hint: string;
   /** Columns that it could be, the likeliest first; names of people are never among those of a public field. */
   proposals: string[];
@@ -42,73 +48,22 @@ export interface UnclearField {
 
 /** An e-mail column must be settled before a name column can be read as that person's name. */
 const ORDER: readonly Field[] = ['title', 'content', 'email', 'full_name', 'board', 'key'];
-const RANKS = ['exact', 'likely', 'possible'] as const;
+/** In which order columns are taken by their names. */
+const RANKS = ['exact', 'likely', 'possible'] as const satisfies Fit[];
 type Rank = (typeof RANKS)[number];
-
-/** "de l'auteur" begins like "del autor": one way to read each text keeps a long header from taking long. */
-const OF_THE = '(of|de|del|des|der|da|do|du)(the|la|el)?';
-/** Also as part of a longer header: "Post Body", "Titel der Idee". */
-const aboutPosts = (words: string): string => `${POST}?(${words})(${OF_THE}${POST}(e?s)?)?`;
-const AROUND_MAIL = `(electronic[oa]|eletronico|electronique|address|adresse|direccion|endereco|your|${OF_THE}|${ASKER})`;
-
-const NONE = /^(?!)/;
-
-/**
- * What other tools and languages call these columns, as `foldedName` spells it. A `likely` name is used when the file has no column by
- * the field's own name; a `possible` one only when nothing better claims the field. `name` is never a title: it may be a person's. Nor
- * are notes a text by a guess: they may be internal.
- */
-const ALIASES: Readonly<Record<Field, { likely: RegExp; possible: RegExp }>> = {
-  title: {
-    likely:
-      oneOf(`${aboutPosts('title|subject|headline|summary|titel|betreff|uberschrift|titre|sujet|titulo|asunto|assunto')}
-      idea request feature featurerequest thema idee wunsch objet ideia`),
-    possible: NONE,
-  },
-  content: {
-    likely:
-      oneOf(`${aboutPosts('description|details?|body|text|content|message|beschreibung|inhalt|nachricht|contenu|texte')}
-      ${aboutPosts('descripcion|contenido|texto|mensaje|detalles|descricao|conteudo|mensagem|detalhes')}`),
-    possible: oneOf(
-      '(your|customer|user|client|kunden|additional|general|public)?(comments?|feedback|kommentare?|commentaires?|comentarios?)',
-    ),
-  },
-  email: { likely: oneOf(`${AROUND_MAIL}*${MAIL.source}${AROUND_MAIL}*`), possible: oneOf('requester') },
-  full_name: {
-    likely:
-      oneOf(`author(name)? username customer(name)? creator(name)? requestername sender(name)? vollstandigername autor kunde
-      kundenname absender namedesautors nomcomplet auteur client nomduclient nomdelauteur nombrecompleto cliente nombredelautor
-      nomecompleto nomedocliente nomedoautor`),
-    // Only beside an e-mail column, see `takeByName`: a name alone says nothing about a person.
-    possible: oneOf('name requester nom nombre nome'),
-  },
-  board: {
-    likely: oneOf('category forum boardslug kategorie categorie categoria foro tablero quadro'),
-    possible: NONE,
-  },
-  key: {
-    likely:
-      oneOf(`externalid ref reference externalkey ticketid issuekey cardid taskid referenz kennung identifiant referencia
-      identificador`),
-    possible: oneOf('id'),
-  },
-};
-
-/** A longer header is no name but a sentence. */
-const LONGEST_NAME = 60;
 
 interface Draft {
   columns: readonly Column[];
   used: Map<Field, MappedColumn>;
   unclear: UnclearField[];
   isFree(index: number): boolean;
-  /** Nobody has said yet which column it is, or that there is none. */
+  /** It was not said yet which column it is, or that there is none. */
   isWanted(field: Field): boolean;
   take(field: Field, index: number, how: MappedColumn['how']): void;
 }
 
 /**
- * Which column feeds which field: what was asked, then the layout of a known tool, then the field's own name and its aliases. The first
+ * Which column feeds which field: what was asked, then the layout of a known tool, then how well each column fits (`fit.ts`). The first
  * rows help to tell posts from people, since a title and a text are public.
  */
 export function mapColumns(
@@ -118,12 +73,15 @@ export function mapColumns(
 ): Columns {
   const draft = openDraft(headers, wishes, sample);
   const layout = takeLayout(draft);
-  for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByName(draft, rank);
+  for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByFit(draft, rank);
   if (!layout) reviewTitle(draft);
   askForMissing(draft, wishes, layout);
   const { used, columns, unclear, isFree } = draft;
   const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
-  return { layout, mapping: FIELDS.flatMap((field) => used.get(field) ?? []), ignored, unclear };
+  const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
+  const stateColumns = statesOf(draft, layout);
+  const [lostColumns, otherTitles] = [lostOf(draft, stateColumns), otherTitlesOf(draft)];
+  return { layout, mapping, ignored, stateColumns, lostColumns, otherTitles, unclear };
 }
 
 function openDraft(
@@ -181,12 +139,14 @@ function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): 
   const title = columns[titleAt];
   if (layout && title && !used.has('title') && isListOfPeople(title, columns)) {
     const problem = `it could be ${article(layout.name)} export, but "${title.header}" may hold names of people`;
-    const hint = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
-    unclear.push({ field: 'title', proposals: [], problem, hint });
+    const flags = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
+    unclear.push(unclearField('title', problem, [], flags));
     return null;
   }
   for (const field of ORDER.filter(isWanted)) {
-    const fits = (at: number): boolean => at >= 0 && isFree(at) && mayBe(field, columns[at]);
+    const isPublic = field === 'title' || field === 'content' || field === 'full_name';
+    const fits = (at: number): boolean =>
+      at >= 0 && isFree(at) && !(isPublic && columns[at]?.kind === 'addresses');
     const index = places(field).find(fits);
     if (index !== undefined) take(field, index, 'layout');
   }
@@ -195,32 +155,54 @@ function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): 
 
 /** Asana, Notion, Airtable and Trello call the title Name, and people keep lists of people there as well. */
 function isListOfPeople(title: Column, columns: readonly Column[]): boolean {
-  return title.name.endsWith('name') && (holdsNames(title) || columns.some(isContactDetail));
+  return title.name.endsWith('name') && (title.kind === 'names' || columns.some(isContactDetail));
 }
 
-function takeByName({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
+function takeByFit({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
   for (const field of ORDER.filter(isWanted)) {
+    // A name alone says nothing about a person.
     if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
-    const free = claimants(columns, field, rank).filter(isFree);
+    const free = fitting(columns, field, rank).filter(isFree);
     if (free.length > 1) unclear.push(several(field, free, columns));
     else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
   }
 }
 
-/** "Title" of "Title, First, Last, Email, Feedback" is no title of a post. */
-function reviewTitle({ columns, used, unclear, isFree }: Draft): void {
+function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[] {
+  return columns.flatMap((column, index) => (fit(column, field) === wanted ? [index] : []));
+}
+
+/**
+ * A column called Title may be how people are addressed, or their job. Titles of three words and more are those of posts. Others are
+ * asked about beside parts of names or a company; and beside a name where they are jobs, or where the file has contacts or repeats its
+ * titles and has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
+ */
+function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
   const { index = -1, how } = used.get('title') ?? {};
   const title = columns[index];
-  if (!title || how === 'asked') return;
+  if (!title || how === 'asked' || !isTitleOfPeople(title, columns, used)) return;
+  used.delete('title');
+  const [named, ...more] = fitting(columns, 'title', 'likely').filter((at) => at !== index && isFree(at));
+  if (named !== undefined && more.length === 0) {
+    take('title', named, 'alias');
+    return;
+  }
+  const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
+  const itself = title.kind === 'terms' ? [title.header] : [];
+  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem, itself));
+}
+
+function isTitleOfPeople(title: Column, columns: readonly Column[], used: Draft['used']): boolean {
+  const isTitle = ['title', 'titel', 'titre', 'titulo', 'titolo', 'tytuł'].includes(title.name);
+  if (!isTitle || title.kind === 'sentences' || title.kind === 'phrases') return false;
   const others = columns.filter((column) => column !== title);
+  if (others.some((column) => NAME_PART.has(column.name) || isOfWork(column))) return true;
   // A comment may be that of a survey; what is called a description belongs to a post.
   const isOfPosts = (field: Field, ranks: readonly Rank[]): boolean =>
-    used.get(field)?.how === 'asked' || ranks.some((rank) => claimants(columns, field, rank).length > 0);
+    used.get(field)?.how === 'asked' || ranks.some((rank) => fitting(columns, field, rank).length > 0);
   const hasPosts = isOfPosts('content', ['exact', 'likely']) || isOfPosts('board', RANKS);
-  if (!isTitleOfPeople(title, others, hasPosts)) return;
-  used.delete('title');
-  const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
-  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem));
+  const isContacts = !hasPosts && (title.kind === 'labels' || others.some(isContactDetail));
+  return others.some(isPerson) && (title.kind === 'jobs' || isContacts);
 }
 
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
@@ -229,26 +211,28 @@ export function countClaims(headers: readonly string[], map: ReadOptions['map'])
   const names = columns.flatMap(({ name, header }) => [name, foldedName(header)]);
   const asked = Object.values(map ?? {}).filter((header) => names.includes(foldedName(header ?? '')));
   const known = layoutOf(columns)?.has.length ?? 0;
-  const claimed = FIELDS.filter((field) => RANKS.some((rank) => claimants(columns, field, rank).length > 0));
-  return asked.length + claimed.length + known;
+  return asked.length + columns.filter(isNamed).length + known;
 }
 
-function claimants(columns: readonly Column[], field: Field, rank: Rank): number[] {
-  const isMeant = ({ name }: Column): boolean =>
-    rank === 'exact'
-      ? name === foldedName(field)
-      : name.length <= LONGEST_NAME && ALIASES[field][rank].test(name);
-  return columns.flatMap((column, index) => (isMeant(column) && mayBe(field, column) ? [index] : []));
+/** By their headers, and those that the layout of a tool names. */
+function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColumn[] {
+  return columns.flatMap((column, index) => {
+    const isOfTool = layout?.states?.includes(column.name) === true;
+    const role = isFree(index) ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
+    return role ? [{ header: column.header, index, role }] : [];
+  });
 }
 
-/** What the values of a column rule out: addresses are never public, counts are no text, and a name is no address. */
-function mayBe(field: Field, column: Column | undefined): boolean {
-  if (!column) return false;
-  if (field === 'title' || field === 'full_name') return !holdsPeople(column);
-  if (field === 'content')
-    return !holdsPeople(column) && !(column.name === 'comments' && holdsNumbers(column));
-  const isName = field === 'email' && column.name === 'requester' && column.values.length > 0;
-  return !isName || holdsAddresses(column);
+function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lostColumns'] {
+  const isState = (index: number): boolean => states.some((state) => state.index === index);
+  const lost = columns.flatMap((column, index) => {
+    const what = isState(index) ? 'statuses' : isFree(index) ? lostRole(column) : null;
+    return what ? [{ what, header: column.header }] : [];
+  });
+  return [...Map.groupBy(lost, ({ what }) => what)].map(([what, of]) => ({
+    what,
+    headers: of.map(({ header }) => header),
+  }));
 }
 
 function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {
@@ -294,6 +278,23 @@ function unknownName(start: string, name: string, known: readonly string[], list
   return new AppError('usage', `${start} "${name}"${meant}`, { hint: `${list} ${quoted(known)}.` });
 }
 
+const FIELD_NAMES: Record<Field, string> = {
+  title: 'title',
+  content: 'text',
+  board: 'board',
+  email: "customer's e-mail",
+  full_name: "customer's name",
+  key: "row's own id",
+};
+
+function unclearField(field: Field, problem: string, proposals: string[], flags: string): UnclearField {
+  const question =
+    field === 'board' && proposals.length === 0
+      ? 'Which board do the rows go to?'
+      : `Which column is the ${FIELD_NAMES[field]}?`;
+  return { field, problem, question, proposals, hint: `${question} ${flags}` };
+}
+
 /** Of two columns that could both be meant neither is guessed. */
 function several(
   field: Field,
@@ -302,12 +303,9 @@ function several(
 ): UnclearField {
   const proposals = found.map((index) => columns[index]?.header ?? '');
   const positions = found.map((index) => index + 1).join(' and ');
-  return {
-    field,
-    proposals,
-    problem: `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`,
-    hint: `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`,
-  };
+  const problem = `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`;
+  const flags = `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`;
+  return unclearField(field, problem, proposals, flags);
 }
 
 function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
@@ -319,50 +317,62 @@ function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): 
   if (text) unclear.push(text);
   if (board !== undefined || !isOpen('board')) return;
   const problem = 'the file has no board column, and no board was given for all rows';
-  const hint = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
-  unclear.push({ field: 'board', proposals: [], problem, hint });
+  const flags = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
+  unclear.push(unclearField('board', problem, [], flags));
 }
 
 const found = (columns: readonly Column[]): string =>
   `The columns of the file are ${quoted(columns.map(({ header }) => header))}.`;
 
-/** What no title is beside what is personal: numbers, dates and labels. */
-const NO_TITLE =
-  /vote|count|score|status|state|date|datum|created|updated|time|tag|label|url|link|attachment|^id$|priority|board|category/;
+/** Short texts before single terms, long ones and those of which nothing is known. */
+const TITLE_ORDER: readonly Column['kind'][] = ['phrases', 'terms', 'sentences', 'nothing'];
 
-/** Proposes columns that could be a title, and a text where there is nothing else; nothing that may be personal is among them. */
-function unclearTitle({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, problem: string): UnclearField {
-  const isPublic = (column: Column): boolean =>
-    column.name !== '' &&
-    !isPersonal(column) &&
-    !isInternal(column) &&
-    !isNotes(column) &&
-    !holdsNumbers(column);
-  const good = columns.flatMap((column, i) => (isPublic(column) && !NO_TITLE.test(column.name) ? [i] : []));
-  const isText = (i: number): boolean => claimsText(columns, i);
-  const titles = good.filter((i) => isFree(i) && !isText(i));
-  const proposals = (titles.length > 0 ? titles : good.filter(isText)).map((i) => columns[i]?.header ?? '');
-  const perhaps = proposals.length > 0 ? quoted(proposals.slice(0, 1)) : 'Header';
-  const hint = `${found(columns)} Name the right one: --map title=${perhaps}`;
-  return { field: 'title', proposals, problem, hint };
+/** Proposes columns that could be a title, and a text where there is nothing else. Where none is fit, it says so. */
+function unclearTitle(
+  { columns, isFree }: Pick<Draft, 'columns' | 'isFree'>,
+  problem: string,
+  itself: readonly string[] = [],
+): UnclearField {
+  const isText = (column: Column): boolean =>
+    ['exact', 'likely', 'possible'].includes(fit(column, 'content'));
+  const fits = columns.filter((column) => fit(column, 'title') === 'proposed');
+  const titles = fits.filter((column) => isFree(columns.indexOf(column)) && !isText(column));
+  const inOrder = (titles.length > 0 ? titles : fits.filter(isText)).toSorted(
+    (a, b) => TITLE_ORDER.indexOf(a.kind) - TITLE_ORDER.indexOf(b.kind),
+  );
+  const proposals = [...itself, ...inOrder.map(({ header }) => header)];
+  const [first] = proposals;
+  const flags =
+    first === undefined
+      ? 'A title is a text that differs from row to row. If one of them is: --map title=Header'
+      : `Name the right one: --map title=${quoted([first])}`;
+  const whole = first === undefined ? `${problem}, and no other column looks fit to be the title` : problem;
+  return unclearField('title', whole, proposals, `${found(columns)} ${flags}`);
 }
 
-const claimsText = (columns: readonly Column[], index: number): boolean =>
-  RANKS.some((rank) => claimants(columns, 'content', rank).includes(index));
+function otherTitlesOf({ columns, isFree }: Draft): string[] {
+  const couldBe = (column: Column): boolean => ['exact', 'likely', 'proposed'].includes(fit(column, 'title'));
+  return columns.flatMap((column, i) => (isFree(i) && couldBe(column) ? [column.header] : []));
+}
 
-/** Notes, which may be internal, and columns of sentences: posts would go out without a text, and nobody would notice. */
+/** Notes, which may be internal, and columns of sentences: posts would go out without a text, unnoticed. */
 function unclearText({ columns, isFree }: Draft): UnclearField | null {
   const free = columns.filter((column, i) => isFree(i) && !isInternal(column) && !isPersonal(column));
   const notes = free.filter(isNotes);
-  const proposals = [...free.filter((column) => !isNotes(column) && holdsProse(column)), ...notes];
+  const proposals = [...free.filter((column) => fit(column, 'content') === 'proposed'), ...notes];
   const [first] = proposals;
   if (!first) return null;
   const isDoubtful = first === notes[0];
   const problem = isDoubtful
     ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
     : 'it is not clear which column is the text';
-  const hint = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
-  return { field: 'content', proposals: proposals.map(({ header }) => header), problem, hint };
+  const flags = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
+  return unclearField(
+    'content',
+    problem,
+    proposals.map(({ header }) => header),
+    flags,
+  );
 }
 
 function quoted(names: readonly string[]): string {

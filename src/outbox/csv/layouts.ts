@@ -9,6 +9,8 @@ export interface Layout {
   has: readonly string[];
   /** For each field the columns that may hold it; the first that is there does. */
   columns: Partial<Record<Field, readonly string[]>>;
+  /** Columns that say how far a post is, besides those whose header says so. */
+  states?: readonly string[];
 }
 
 /**
@@ -16,19 +18,19 @@ export interface Layout {
  * only, and the person who works on an issue did not ask for it. Each layout has an example file of its own in `examples/layouts/`.
  */
 export const LAYOUTS: readonly Layout[] = [
-  {
+  ...['postid', 'id'].map((key) => ({
     id: 'canny',
     name: 'Canny',
-    has: ['postid', 'title', 'details', 'board'],
+    has: [key, 'title', 'details', 'board'],
     columns: {
-      key: ['postid'],
+      key: [key],
       title: ['title'],
       content: ['details'],
       board: ['board'],
       email: ['authoremail', 'useremail'],
       full_name: ['authorname', 'author', 'username'],
     },
-  },
+  })),
   {
     id: 'uservoice',
     name: 'UserVoice',
@@ -121,12 +123,14 @@ export const LAYOUTS: readonly Layout[] = [
     name: 'Trello',
     has: ['cardid', 'cardname'],
     columns: { key: ['cardid'], title: ['cardname'], content: ['carddescription'], board: ['boardname'] },
+    states: ['listname'],
   },
   {
     id: 'asana',
     name: 'Asana',
     has: ['taskid', 'name', 'notes', 'createdat'],
     columns: { key: ['taskid'], title: ['name'], content: ['notes'], board: ['projects'] },
+    states: ['sectioncolumn'],
   },
   {
     id: 'notion',
@@ -137,7 +141,7 @@ export const LAYOUTS: readonly Layout[] = [
   {
     id: 'airtable',
     name: 'Airtable',
-    has: ['name', 'notes', 'status'],
+    has: ['name', 'notes', 'assignee', 'status'],
     columns: { key: ['recordid', 'id'], title: ['name'], content: ['notes'], board: ['board', 'category'] },
   },
 ];

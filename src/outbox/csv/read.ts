@@ -27,6 +27,8 @@ const BATCH_ROWS = 500;
 /** How many rows are looked at before the columns are decided; large ones fewer, because they are held meanwhile. */
 const SAMPLE_ROWS = 100;
 const SAMPLE_LETTERS = 256 * 1024;
+/** Exports with a column for each comment or label have hundreds. Each is compared with every field, and 200,000 held up the service for 8 s. */
+const MOST_COLUMNS = 10_000;
 /** Blank lines and a first piece may come on top of the largest header line. */
 const HEAD_SLACK = 1024 * 1024;
 
@@ -38,7 +40,8 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   const text = await openText(source, options);
   try {
     const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
-    const { layout, mapping, ignored, unclear } = mapColumns(headers, options, cells);
+    const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
+    const { mapping, stateColumns } = columns;
     const [first] = unclear;
     if (first) throw new AppError('usage', first.problem, { hint: first.hint });
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
@@ -46,14 +49,22 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
     const asWritten = mapColumns(headers, { map: options.map }, cells).mapping;
     const writtenBoardAt = asWritten.find(({ field }) => field === 'board')?.index ?? -1;
-    const check = rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix });
+    const check = rowChecker({
+      headers,
+      mapping,
+      stateColumns,
+      board,
+      writtenBoardAt,
+      chooseBoard,
+      keyPrefix,
+    });
     const toRow = (read: CsvRecord) => {
       const record = { ...read, cells: asMeant(read.cells) };
       return refusal(record, text.encoding, options) ?? check(record);
     };
     const rows = readRows(parser, text, sample, toRow);
     const { encoding, bom } = text;
-    return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, mapping, ignored, rows };
+    return { encoding, bom, delimiter, headers, layout: layout?.name ?? null, ...columns, rows };
   } catch (error) {
     await text.pieces.return();
     throw error;
@@ -126,6 +137,7 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
       candidate.header ??= headerOf(candidate.parser);
     }
   }
+  refuseTooWide(candidates);
   const { delimiter, parser, header } = choose(candidates, options);
   if (header === undefined)
     throw size === 0 ||
@@ -199,6 +211,15 @@ function mostOf<T>(items: readonly T[], size: (item: T) => number): T | undefine
 
 function badHeader(line: number, reason: string): AppError {
   return new AppError('usage', `the header in line ${line} ${reason}`);
+}
+
+function refuseTooWide(candidates: readonly Candidate[]): void {
+  const wide = candidates.find(({ header }) => (header?.cells.length ?? 0) > MOST_COLUMNS)?.header;
+  if (!wide) return;
+  const columns = `has ${wide.cells.length} columns, and a file has at most ${MOST_COLUMNS}`;
+  throw new AppError('usage', `the header in line ${wide.line} ${columns}`, {
+    hint: 'Delete the columns that are not needed: title, content, board, email, name and a key are enough.',
+  });
 }
 
 /** Columns that only the table of the outbox has, as `export outbox` writes it. */

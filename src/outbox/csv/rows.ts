@@ -1,6 +1,7 @@
 import type { CsvRecord, Delimiter } from '../../base/csv.ts';
 import { fieldProblem } from '../../contract/draft.ts';
 import { OUTBOX_STATES } from '../../store/outbox/types.ts';
+import { type RowState, type StateColumn, stateReader } from './state.ts';
 import type { Encoding } from './text.ts';
 
 export const FIELDS = ['board', 'title', 'content', 'email', 'full_name', 'key'] as const;
@@ -51,6 +52,8 @@ export interface AcceptedRow {
   writtenBoard: string;
   /** Whether the choice of boards leaves this row out. */
   isDropped: boolean;
+  /** What the file says about the work on it; null where it says nothing. */
+  state: RowState | null;
   key: string | null;
   /** The id of a known tool without the name of that tool. */
   toolKey?: string;
@@ -70,15 +73,28 @@ export interface RefusedRow {
 
 export type CsvRow = AcceptedRow | RefusedRow;
 
-export interface CsvFile {
+/** What a column holds that the API does not take. */
+export type Lost = 'votes' | 'dates' | 'statuses' | 'comments' | 'tags' | 'attachments';
+
+/** What the columns of a file were found to be. */
+export interface FoundColumns {
+  mapping: MappedColumn[];
+  ignored: string[];
+  /** Those that say how far a post is. */
+  stateColumns: StateColumn[];
+  /** What the file has and the API does not take, with the columns. */
+  lostColumns: { what: Lost; headers: string[] }[];
+  /** Columns that could be the title as well as the one that is used. */
+  otherTitles: string[];
+}
+
+export interface CsvFile extends FoundColumns {
   encoding: Encoding;
   bom: boolean;
   delimiter: Delimiter;
   headers: string[];
   /** The tool whose export this is; null where it is a file of its own kind. */
   layout: string | null;
-  mapping: MappedColumn[];
-  ignored: string[];
   /** Can be walked once; leaving the walk early closes the source. */
   rows: AsyncIterable<CsvRow[]>;
 }
@@ -139,6 +155,7 @@ const LONG_CONTENT = 50_000;
 const LOST_CHARACTER = '\uFFFD';
 
 export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
+  stateColumns?: readonly StateColumn[];
   headers: readonly string[];
   mapping: readonly MappedColumn[];
   board: string | undefined;
@@ -149,7 +166,9 @@ export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
 }
 
 /** A function that turns cells into a post, or says everything that is wrong with them. Values never enter a reason. */
-export function rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix }: Plan) {
+export function rowChecker(plan: Plan) {
+  const { headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix } = plan;
+  const stateOf = stateReader(plan.stateColumns ?? []);
   const at = (field: Field): number => mapping.find((column) => column.field === field)?.index ?? -1;
   const [boardAt, titleAt, contentAt] = [at('board'), at('title'), at('content')];
   const [emailAt, nameAt, keyAt] = [at('email'), at('full_name'), at('key')];
@@ -172,6 +191,7 @@ export function rowChecker({ headers, mapping, board, writtenBoardAt, chooseBoar
     const reason = shapeProblem(cells, headers.length, data, title) ?? fieldProblems(fields);
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
+    row.state = stateOf(cells);
     // Whoever gives the board may call it by its slug today and by its name tomorrow.
     if (boardForAll !== undefined) row.writtenBoard = cells[writtenBoardAt]?.trim() || row.post.board;
     if (keyPrefix !== '' && key !== '') row.toolKey = key;
@@ -228,7 +248,17 @@ function accept(line: number, cells: string[], fields: Fields, chosen: string | 
   }
   const post = { board: chosen ?? board, title, content, email: email || null, full_name: name };
   const isDropped = chosen === null;
-  return { ok: true, line, cells, post, writtenBoard: board, isDropped, key: key || null, notes };
+  return {
+    ok: true,
+    line,
+    cells,
+    post,
+    writtenBoard: board,
+    isDropped,
+    state: null,
+    key: key || null,
+    notes,
+  };
 }
 
 function addPrevious(row: AcceptedRow, state: string, postId: string): void {

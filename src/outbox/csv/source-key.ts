@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { inert, unguarded } from '../../base/csv.ts';
 import { plainForm } from '../../base/text.ts';
 import { newClaims } from '../../store/outbox/source.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
+import { contentHash } from '../match.ts';
 import { LAYOUTS } from './layouts.ts';
 import type { AcceptedRow } from './rows.ts';
 
@@ -13,12 +15,12 @@ type Keyed = Pick<AcceptedRow, 'key' | 'post'> &
  * when there is one; else the content, told apart from equal rows by its count in the file, starting at 1.
  */
 export function sourceKey(row: Keyed, occurrence: number): string {
-  return row.key === null ? contentKey(contentDigest(row), occurrence) : `key:${row.key}`;
+  return row.key === null ? contentKey(contentDigest(row), occurrence) : `key:${unguarded(row.key)}`;
 }
 
 function contentDigest({ post, writtenBoard = post.board }: Keyed): Buffer {
   const { title, content, email, full_name } = post;
-  const text = [title, content, email, full_name].map((part) => part && plainForm(part));
+  const text = [title, content, email, full_name].map((part) => part && plainForm(unguarded(part)));
   return digestOf([plainForm(writtenBoard).toLowerCase(), ...text]);
 }
 
@@ -33,21 +35,55 @@ function contentKey(digest: Buffer, occurrence: number): string {
 }
 
 /** By what a row is found again, besides its words. */
-export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims' | 'cells'>;
+export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims' | 'cells' | 'other_hashes'>;
 
 const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
 
+/** The other short names of a board, of before it was renamed and of now. */
+export type OtherSlugs = (board: string) => readonly string[];
+
 /** Those of the rows of one file in their order; whether it has a column of keys. It remembers them: about 25 MB for a million. */
-export function identities(hasKeys: boolean): (row: Keyed) => Identity {
+export function identities(hasKeys: boolean, otherSlugs: OtherSlugs = () => []): (row: Keyed) => Identity {
   const seen = new Occurrences();
   const claims = newClaims({ hasKeys, tools: TOOLS });
+  // A file has few boards and many rows.
+  const slugs = new Map<string, readonly string[]>();
+  const slugsOf: OtherSlugs = (board) => {
+    const known = slugs.get(board) ?? otherSlugs(board);
+    if (slugs.size < 10_000) slugs.set(board, known);
+    return known;
+  };
   return (row) => {
     const digest = row.key === null ? contentDigest(row) : null;
     const source_key = digest ? contentKey(digest, seen.count(digest)) : sourceKey(row, 1);
-    // Where the column of a tool was recognised, an earlier version took its bare ids for keys.
-    const former = row.toolKey === undefined ? {} : { former_keys: [`key:${row.toolKey}`] };
-    return { source_key, claims, ...(row.key !== null && row.cells && { cells: row.cells }), ...former };
+    const former = formerKeys(row).filter((key) => key !== source_key);
+    const other = otherHashes(row.post, slugsOf(row.post.board));
+    return {
+      source_key,
+      claims,
+      ...(row.key !== null && row.cells && { cells: row.cells }),
+      ...(former.length > 0 && { former_keys: former }),
+      ...(other.length > 0 && { other_hashes: other }),
+    };
   };
+}
+
+/** Earlier versions took the bare ids of a tool for keys, and keys with the apostrophe that guards against formulas. */
+function formerKeys({ key, toolKey }: Keyed): string[] {
+  return [toolKey, key].flatMap((former) => (former == null ? [] : [`key:${former}`]));
+}
+
+/** Those of the same words under the board's other names, with and without that apostrophe. Most rows have none. */
+function otherHashes(post: Keyed['post'], slugs: readonly string[]): string[] {
+  const { title, content } = post;
+  const isGuarded = inert(title) !== title || inert(content) !== content;
+  if (slugs.length === 0 && !isGuarded) return [];
+  const plain = { title: unguarded(title), content: unguarded(content) };
+  const texts = [{ title, content }, plain, { title: inert(plain.title), content: inert(plain.content) }];
+  const hashes = [post.board, ...slugs].flatMap((board) =>
+    texts.map((text) => contentHash({ board, ...text })),
+  );
+  return [...new Set(hashes)].filter((hash) => hash !== contentHash(post));
 }
 
 /** Two words of a digest and how often it was met. */

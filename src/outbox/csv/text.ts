@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
+import { refuseJson } from './json.ts';
 
 /** Of those of one byte a character only windows-1252 is found by its bytes; the others are read where a person names them. */
 export const ENCODINGS = [
@@ -138,6 +139,8 @@ function sniff(head: Buffer, asked: Encoding | undefined): Survey | null {
   const other = NOT_CSV.find(({ magic }) => hex.startsWith(magic));
   if (other) throw notCsv(other.looks, other.hint);
   const marked = MARKS.find(({ mark }) => head.subarray(0, mark.length).equals(mark));
+  const isUtf16 = marked?.encoding === 'utf-16le';
+  refuseJson(head.toString(isUtf16 ? 'utf16le' : 'utf8').replace(/^\uFEFF/, ''));
   if (!marked) {
     if (asked === undefined) refuseNuls(head);
     return asked === undefined ? null : { encoding: asked, markBytes: 0 };

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { toldFailure } from '../../base/errors.ts';
+import { withoutMarkup } from '../../base/markup.ts';
 import { fold, wordsOf } from '../../base/words.ts';
 import type { OpenOptions } from '../../store/db.ts';
 import { openImportReads } from '../../store/outbox/imports.ts';
-import { comparable, detailKey } from '../similarity.ts';
 import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
 import { ExactPosts, FieldIndex, Vocabulary } from './word-index.ts';
 
@@ -102,9 +102,10 @@ function isSameTitle(one: string, other: string): boolean {
 
 /** Words do not tell "C#" from "C++", one flag from another, or "Show it" from "Do not show it", whose small words do not count. */
 function titleKey(title: string): string {
-  const text = comparable({ title, content: '' });
-  const { operators, kept } = text.title;
-  return JSON.stringify([fold(title).replace(/[^\p{L}\p{N}\p{M}]/gu, ''), operators, kept, detailKey(text)]);
+  const signs = withoutMarkup(title)
+    .normalize('NFKC')
+    .replace(/[\p{L}\p{N}\p{M}\s.,;:!?'"…“”‘’()]/gu, '');
+  return JSON.stringify([fold(title).replace(/[^\p{L}\p{N}\p{M}]/gu, ''), signs]);
 }
 
 interface TextMatch {

@@ -1,19 +1,21 @@
 import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
-import { messageOf } from '../../base/errors.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
 import type { OpenOptions } from '../../store/db.ts';
-import { type ImportReads, openScratch, type Scratch } from '../../store/outbox/imports.ts';
+import { type ImportReads, type KnownRow, openScratch, type Scratch } from '../../store/outbox/imports.ts';
 import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { Acceptance, NewRow } from '../../store/outbox/types.ts';
+import type { Acceptance } from '../../store/outbox/types.ts';
 import { SUPPRESSED } from '../../store/suppression/list.ts';
 import { openCsv } from '../csv/read.ts';
 import { type CsvFile, hasKeys, type ReadOptions } from '../csv/rows.ts';
-import { FINAL_STATES } from '../states.ts';
+import { FINAL_STATES } from '../decide/states.ts';
+import { contentAsSent, type Marking, markExample } from '../mark.ts';
 import {
   type BoardChoices,
   type BoardChooser,
   boardChooser,
   refuseUnknownBoards,
+  type UnknownBoard,
   type UnknownBoards,
   unknownBoards,
 } from './boards.ts';
@@ -21,9 +23,13 @@ import { type Duplicate, type DuplicateSearch, type Duplicates, openDuplicateSea
 import type { Input } from './input.ts';
 import { intake, type Sink, type Tally, type Verdict } from './intake.ts';
 import { type Preview, previewSink } from './preview.ts';
+import { lostText, type Question, rowQuestions } from './questions.ts';
 
 /** How the file was read. */
-export type FileFacts = Pick<CsvFile, 'encoding' | 'delimiter' | 'layout' | 'mapping' | 'ignored'>;
+export type FileFacts = Pick<
+  CsvFile,
+  'encoding' | 'delimiter' | 'layout' | 'mapping' | 'ignored' | 'stateColumns' | 'lostColumns' | 'otherTitles'
+>;
 
 /** How a person wants a file to be read. */
 export interface ImportChoices extends Pick<ReadOptions, 'board' | 'encoding'> {
@@ -31,12 +37,20 @@ export interface ImportChoices extends Pick<ReadOptions, 'board' | 'encoding'> {
   boards: BoardChoices;
   /** Lines that are not to be sent. */
   skipLines?: ReadonlySet<number> | undefined;
+  /** Also rows whose state says that the work is over. */
+  includeClosed?: boolean | undefined;
+  /** Titles may repeat as often as they do. */
+  acceptRepeatedTitles?: boolean | undefined;
+  /** Rows whose keys differ from known ones in leading zeros alone are other posts. */
+  acceptStrippedKeys?: boolean | undefined;
 }
 
 export interface ImportRequest extends ImportChoices {
   input: Input;
   /** Posts a minute at most, for this import alone. */
   perMinute?: number | null | undefined;
+  /** What its posts carry as their last line. */
+  marking?: Marking | undefined;
   /** How many rows go to the outbox together; in a service everybody else waits for them. */
   rowsAtOnce?: number | undefined;
   signal: AbortSignal;
@@ -53,7 +67,7 @@ export interface Imported {
 }
 
 /**
- * The rows of a file into the outbox, once every board of it is known. Whatever stops it, a second run of the same file goes on where
+ * The rows of a file into the outbox, once no question about it is open. Whatever stops it, a second run of the same file goes on where
  * it ended.
  */
 export async function importFile(
@@ -62,11 +76,14 @@ export async function importFile(
   request: ImportRequest,
 ): Promise<Imported> {
   const chooser = boardChooser(reads, request.boards);
-  refuseUnknownBoards(await boardsOf(request, chooser, reads));
+  const isAnswered = request.boards.acceptUnknown && request.acceptRepeatedTitles === true;
+  if (!isAnswered) refuseOpenQuestions(await surveyFile(reads, request));
   const { perMinute = null } = request;
   if (perMinute !== null) store.paceBatch(batch, perMinute, clock.now());
-  const sink = outboxSink(store, reads, clock);
-  const tally = await readInto(sink, batch, request, chooser);
+  const label = request.marking?.label ?? null;
+  if (label !== null) store.markBatch(batch, label, clock.now());
+  const sink = outboxSink(store, reads, clock, request);
+  const tally = await readInto(sink, batch, request, { chooser, reads });
   const batches = new Set([...sink.openBatches, ...(store.hasBatch(batch) ? [batch] : [])]);
   return { tally, batches: [...batches] };
 }
@@ -79,7 +96,7 @@ export async function dryRun(
     duplicates,
   }: { reads: ImportReads | null; scratch: Scratch; duplicates?: DuplicateSearch | null },
   request: ImportRequest,
-): Promise<{ tally: Tally; preview: Preview }> {
+): Promise<{ tally: Tally; preview: Preview; questions: Question[]; lost: string | null }> {
   const chooser = boardChooser(reads, request.boards);
   const unknown = unknownBoards(chooser);
   const sink = previewSink(reads, scratch);
@@ -90,12 +107,34 @@ export async function dryRun(
     await duplicates?.look(accepted);
     return verdicts;
   };
-  const judged = { take: withoutErased(reads, take) };
-  const tally = await readInto(judged, 'dry-run', request, chooser);
+  const judged = { take: turningAway(reads, request, take) };
+  let columns: FileFacts | null = null;
+  const onFile = (facts: FileFacts): void => {
+    columns = facts;
+    request.onFile(facts);
+  };
+  const tally = await readInto(judged, 'dry-run', { ...request, onFile }, { chooser, reads });
   const { unknownBoards: boards, moreUnknownBoards } = unknown;
   const found = (await duplicates?.result()) ?? null;
-  const preview = { ...sink.people, unknownBoards: boards, moreUnknownBoards, duplicates: found };
-  return { tally, preview };
+  const { marking = { label: null, setting: 'off' } } = request;
+  const first = sink.people.first.map((row) => ({
+    ...row,
+    content: contentAsSent({ content: row.content, mark: markExample(marking, row.email) }),
+  }));
+  const preview = { ...sink.people, first, unknownBoards: boards, moreUnknownBoards, duplicates: found };
+  return { tally, preview, ...open(columns, tally, boards, request) };
+}
+
+/** What a file leaves open, and what of it cannot be carried over. */
+function open(
+  columns: FileFacts | null,
+  tally: Tally,
+  boards: readonly UnknownBoard[],
+  choices: ImportChoices,
+): { questions: Question[]; lost: string | null } {
+  if (!columns) throw new Error('the file was read, so its columns are known');
+  const questions = rowQuestions({ columns, tally, unknownBoards: boards, choices });
+  return { questions, lost: lostText(columns) };
 }
 
 /** A comparison of a file with the mirror that goes on beside other work. */
@@ -154,36 +193,67 @@ async function readInto(
   sink: Sink,
   batch: string,
   request: ImportRequest,
-  chooser: BoardChooser,
+  { chooser, reads }: { chooser: BoardChooser; reads: Pick<ImportReads, 'otherSlugs'> | null },
 ): Promise<Tally> {
-  const { input, signal, skipLines, rowsAtOnce, onFile, onBytes, onRows } = request;
+  const { input, signal, skipLines, includeClosed, rowsAtOnce, onFile, onBytes, onRows } = request;
   const options = { ...readOptions(request, chooser), signal, onProgress: onBytes };
   const file = await openCsv(input.read, options);
-  const { encoding, delimiter, layout, mapping, ignored } = file;
-  onFile({ encoding, delimiter, layout, mapping, ignored });
-  return await intake(file.rows, { batch, sink, skipLines, rowsAtOnce, onRows, hasKeys: hasKeys(file) });
+  const { rows, headers: _, bom: __, ...facts } = file;
+  onFile(facts);
+  const { otherSlugs } = reads ?? {};
+  const filter = { skipLines, includeClosed, otherSlugs };
+  return await intake(rows, { batch, sink, ...filter, rowsAtOnce, onRows, hasKeys: hasKeys(file) });
+}
+
+/** What was found in a file before any row of it is accepted. */
+export interface FileSurvey extends UnknownBoards {
+  questions: Question[];
 }
 
 /**
- * Reads the file once for its boards alone: nothing is accepted before all of them are known. Rows that were imported before have been
- * accepted already, so a second run of the same file goes on.
+ * Reads the file once: nothing is accepted before its boards are known, and its titles are titles. Rows that were imported before have
+ * been accepted already, so a second run of the same file goes on.
  */
-async function boardsOf(
-  request: ImportRequest,
-  chooser: BoardChooser,
-  reads: Pick<ImportReads, 'known'>,
-): Promise<UnknownBoards> {
+export async function surveyFile(reads: ImportReads, request: ImportRequest): Promise<FileSurvey> {
+  const chooser = boardChooser(reads, request.boards);
   const unknown = unknownBoards(chooser);
-  if (request.boards.acceptUnknown) return unknown;
-  const take: Sink['take'] = async (rows) => {
+  let columns: FileFacts | null = null;
+  const onFile = (facts: FileFacts): void => {
+    columns = facts;
+  };
+  const quiet = { ...request, onFile, onBytes: () => {}, onRows: () => {} };
+  const survey = (take: Sink['take']): Promise<Tally> =>
+    readInto({ take }, 'survey', quiet, { chooser, reads });
+  const seen = await survey(async (rows) => {
     const doubtful = rows.filter(({ board }) => chooser.unknown(board) !== null);
     const known = reads.known(doubtful);
     for (const [i, row] of doubtful.entries()) if (!known[i]) unknown.note(row);
     return rows.map(() => ({ outcome: 'accepted' }));
+  });
+  const { unknownBoards: boards, moreUnknownBoards } = unknown;
+  const found = open(columns, seen, boards, request);
+  // Only now each row is looked up: that costs as much as an import, and few files need it.
+  const isRepeated = found.questions.some(({ id }) => id === 'repeated-titles');
+  const tally = isRepeated ? await survey(async (rows) => reads.known(rows).map(newOrNot)) : seen;
+  return {
+    unknownBoards: boards,
+    moreUnknownBoards,
+    questions: open(columns, tally, boards, request).questions,
   };
-  const quiet = { onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  await readInto({ take }, 'boards', { ...request, ...quiet }, chooser);
-  return unknown;
+}
+
+const newOrNot = (known: KnownRow | null): Verdict =>
+  known ? { outcome: 'already', state: known.state } : { outcome: 'accepted' };
+
+/** A file is not taken in part: a person who meant another column or board would have to find the posts again. */
+function refuseOpenQuestions(survey: FileSurvey): void {
+  refuseUnknownBoards(survey);
+  const open = survey.questions.find(({ isBlocking }) => isBlocking);
+  if (!open) return;
+  const answers = open.answers.flatMap(({ text, flag }) => (flag === null ? [] : [`${text}: ${flag}`]));
+  throw new AppError('usage', `${open.problem}; nothing was imported`, {
+    hint: `${open.question} ${answers.join('. ')}`,
+  });
 }
 
 interface OutboxSink extends Sink {
@@ -194,13 +264,14 @@ interface OutboxSink extends Sink {
 /** The outbox itself: what it takes has reached the disk. */
 export function outboxSink(
   store: Pick<OutboxStore, 'accept'>,
-  reads: Pick<ImportReads, 'batchesOf' | 'suppressed'>,
+  reads: Pick<ImportReads, 'batchesOf' | 'suppressed' | 'zeroesApart'>,
   clock: Clock,
+  choices: Pick<ImportChoices, 'acceptStrippedKeys'> = {},
 ): OutboxSink {
   const openBatches = new Set<string>();
   return {
     openBatches,
-    take: withoutErased(reads, async (rows) => {
+    take: turningAway(reads, choices, async (rows) => {
       const acceptances = store.accept(rows, clock.now());
       crashPoint('import:accepted');
       const open = acceptances.flatMap((acceptance) => (isOpen(acceptance) ? [acceptance.id] : []));
@@ -222,20 +293,33 @@ function verdictOf(acceptance: Acceptance): Verdict {
     : acceptance;
 }
 
-/** Turns away rows for people who were erased, and lets the others through together. */
-function withoutErased(reads: Pick<ImportReads, 'suppressed'> | null, take: Sink['take']): Sink['take'] {
+/** Turns away rows for people who were erased, and rows whose key may have lost its zeros, and lets the others through together. */
+function turningAway(
+  reads: Pick<ImportReads, 'suppressed' | 'zeroesApart'> | null,
+  { acceptStrippedKeys = false }: Pick<ImportChoices, 'acceptStrippedKeys'>,
+  take: Sink['take'],
+): Sink['take'] {
   return async (rows) => {
     const erased = erasedAmong(reads, rows);
-    if (erased.size === 0) return await take(rows);
-    const isErased = ({ email }: NewRow): boolean => email !== null && erased.has(email);
-    const verdicts = await take(rows.filter((row) => !isErased(row)));
+    const apart = acceptStrippedKeys ? [] : (reads?.zeroesApart(rows) ?? []);
+    const refused = rows.map(({ email }, i): Verdict | null => {
+      if (email !== null && erased.has(email)) return { outcome: 'refused', reason: SUPPRESSED };
+      const known = apart[i];
+      return known ? { outcome: 'held', before: keyText(known) } : null;
+    });
+    const verdicts = await take(rows.filter((_, i) => !refused[i]));
     let next = 0;
-    return rows.map((row): Verdict => {
-      const verdict = isErased(row) ? { outcome: 'refused' as const, reason: SUPPRESSED } : verdicts[next++];
-      if (!verdict) throw new Error('a row was not judged');
-      return verdict;
+    return refused.map((verdict): Verdict => {
+      const judged = verdict ?? verdicts[next++];
+      if (!judged) throw new Error('a row was not judged');
+      return judged;
     });
   };
+}
+
+/** The key as the file had it. */
+export function keyText({ source_key }: { source_key: string }): string {
+  return source_key.replace(/^key:/, '');
 }
 
 /** The addresses among these that belong to people who were erased. */

@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { plainForm } from '../../base/text.ts';
 import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../../store/outbox/types.ts';
 import type { AcceptedRow, CsvRow } from '../csv/rows.ts';
-import { type Identity, identities } from '../csv/source-key.ts';
+import { type Identity, identities, Occurrences, type OtherSlugs } from '../csv/source-key.ts';
+import type { RowState } from '../csv/state.ts';
 import { contentHash } from '../match.ts';
 
 /** What became of the rows of one file. accepted + already + skipped + refused = rows, always. */
@@ -9,15 +12,32 @@ export interface Tally {
   rows: number;
   accepted: number;
   already: number;
-  /** Rows that the person left out: of a board, or because they look like posts that exist. */
+  /** Rows that were left out: of a board, finished ones, or because they look like posts that exist. */
   skipped: number;
   refused: number;
+  /** Those of the refused that wait for a yes, because their key may have lost its zeros. */
+  held: { rows: number; examples: HeldRow[] };
+  /** What the file says about the work on its rows, in its own words. */
+  workStates: StateCount[];
+  /** How the titles repeat: `repeated` counts new rows whose title an earlier row has. */
+  titles: { rows: number; repeated: number; most: { title: string; rows: number } | null };
   /** How those that were imported before stand now. */
   alreadyBy: Partial<Record<OutboxState, number>>;
   /** The first refused rows; `refused` counts all of them. */
   refusals: RefusedLine[];
   /** What was noted about rows that are fine, by the words of the note. */
   notes: Note[];
+}
+
+export interface StateCount extends RowState {
+  rows: number;
+}
+
+/** A row whose key is that of an earlier import but for zeros before it. */
+export interface HeldRow {
+  line: number;
+  key: string;
+  before: string;
 }
 
 export interface RefusedLine {
@@ -41,7 +61,8 @@ export type Verdict =
   | { outcome: 'accepted' }
   | { outcome: 'already'; state: OutboxState }
   | { outcome: 'conflict'; with: string }
-  | { outcome: 'refused'; reason: string };
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'held'; before: string };
 
 export interface IntakeOptions {
   batch: string;
@@ -50,6 +71,9 @@ export interface IntakeOptions {
   hasKeys: boolean;
   /** Lines that the person does not want. */
   skipLines?: ReadonlySet<number> | undefined;
+  /** Also rows whose state says that the work is over. */
+  includeClosed?: boolean | undefined;
+  otherSlugs?: OtherSlugs | undefined;
   onRows?: ((rows: number) => void) | undefined;
   /** How many rows go to the sink together. */
   rowsAtOnce?: number | undefined;
@@ -61,13 +85,14 @@ const ROWS_AT_ONCE = 2000;
 /** Every row of a file to the sink, in order. One bad row never stops the others. */
 export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptions): Promise<Tally> {
   const tally = newTally();
-  const identify = identities(options.hasKeys);
+  const identify = identities(options.hasKeys, options.otherSlugs);
+  const titles = new Occurrences();
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
   let waiting: CsvRow[] = [];
   const flush = async (): Promise<void> => {
     const group = waiting;
     waiting = [];
-    await takeIn(group, identify, options, tally);
+    await takeIn(group, { identify, titles }, options, tally);
     options.onRows?.(tally.rows);
     // Reading a file may not leave the queue of microtasks for many rows, and a service has others to answer.
     await setImmediate();
@@ -83,12 +108,13 @@ export async function intake(rows: AsyncIterable<CsvRow[]>, options: IntakeOptio
 
 async function takeIn(
   group: readonly CsvRow[],
-  identify: ReturnType<typeof identities>,
-  { sink, batch, skipLines }: IntakeOptions,
+  { identify, titles }: { identify: ReturnType<typeof identities>; titles: Occurrences },
+  options: IntakeOptions,
   tally: Tally,
 ): Promise<void> {
+  const { sink, batch } = options;
   const wanted: NewRow[] = [];
-  const isSkipped = (row: AcceptedRow): boolean => row.isDropped || skipLines?.has(row.line) === true;
+  const isSkipped = (row: AcceptedRow): boolean => skipReason(row, options) !== null;
   for (const row of group) {
     if (!row.ok) continue;
     // Also for a row that is not taken: its equals further down are told apart by how many came before them.
@@ -102,8 +128,39 @@ async function takeIn(
     if (!row.ok) addRefusal(tally, row.line, row.reason);
     else if (isConfirmed(row)) addAlready(tally, 'confirmed');
     else if (isSkipped(row)) tally.skipped++;
-    else note(tally, row, verdicts[next++]);
+    else {
+      const verdict = verdicts[next++];
+      note(tally, row, verdict);
+      addTitle(tally, titles, row, verdict?.outcome === 'accepted');
+    }
+    if (row.ok && row.state) addState(tally, row.state);
   }
+}
+
+/** Why a row is not sent though it is fine; null for one that is. */
+export function skipReason(
+  row: AcceptedRow,
+  { includeClosed, skipLines }: Pick<IntakeOptions, 'includeClosed' | 'skipLines'>,
+): string | null {
+  if (row.isDropped) return 'its board was left out';
+  if (row.state?.isClosed && !includeClosed) return `it is finished by its state "${row.state.text}"`;
+  return skipLines?.has(row.line) ? 'it looks like a post that exists' : null;
+}
+
+function addTitle({ titles }: Tally, seen: Occurrences, { post }: AcceptedRow, isNew: boolean): void {
+  const times = seen.count(hash('sha256', plainForm(post.title).toLowerCase(), 'buffer'));
+  titles.rows++;
+  if (times > 1 && isNew) titles.repeated++;
+  if (times > 1 && times > (titles.most?.rows ?? 0)) titles.most = { title: post.title, rows: times };
+}
+
+/** More are not told one by one: a column of so many is none of states. */
+const STATES_KEPT = 30;
+
+function addState({ workStates: states }: Tally, { text, isClosed }: RowState): void {
+  const known = states.find((state) => state.text === text && state.isClosed === isClosed);
+  if (known) known.rows++;
+  else if (states.length < STATES_KEPT) states.push({ text, isClosed, rows: 1 });
 }
 
 /** In one of our own results files: this row's post exists, whatever the outbox of this machine knows. */
@@ -117,6 +174,13 @@ function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): voi
     addRefusal(tally, row.line, conflictReason(verdict.with));
     return;
   }
+  if (verdict.outcome === 'held') {
+    addRefusal(tally, row.line, heldReason(verdict.before));
+    tally.held.rows++;
+    const held = { line: row.line, key: row.key ?? '', before: verdict.before };
+    if (tally.held.examples.length < LINES_KEPT) tally.held.examples.push(held);
+    return;
+  }
   if (verdict.outcome === 'refused') {
     addRefusal(tally, row.line, verdict.reason);
     return;
@@ -128,6 +192,10 @@ function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): voi
 
 export function conflictReason(holder: string): string {
   return `has the key of ${holder}, and another title, text, board or customer. An edit of a row that was imported before is not sent: see "outbox edit". Only another post gets a key of its own`;
+}
+
+export function heldReason(before: string): string {
+  return `is held: a row with the same title, text, board and customer was imported under the key ${before}, and a spreadsheet may have taken zeros away. If it is another post: --accept-stripped-keys`;
 }
 
 export function newRow(
@@ -155,7 +223,13 @@ const REFUSALS_KEPT = 1000;
 const LINES_KEPT = 5;
 
 function newTally(): Tally {
-  return { rows: 0, accepted: 0, already: 0, skipped: 0, refused: 0, alreadyBy: {}, refusals: [], notes: [] };
+  return {
+    ...{ rows: 0, accepted: 0, already: 0, skipped: 0, refused: 0 },
+    held: { rows: 0, examples: [] },
+    workStates: [],
+    titles: { rows: 0, repeated: 0, most: null },
+    ...{ alreadyBy: {}, refusals: [], notes: [] },
+  };
 }
 
 function addRefusal(tally: Tally, line: number, reason: string): void {

@@ -22,7 +22,7 @@ export interface Preview extends UnknownBoards {
   first: NewRow[];
 }
 
-const FIRST_SHOWN = 5;
+const FIRST_SHOWN = 3;
 
 export interface PreviewSink extends Sink {
   readonly people: Omit<Preview, keyof UnknownBoards | 'duplicates'>;

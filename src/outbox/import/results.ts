@@ -21,9 +21,9 @@ import {
 } from '../csv/rows.ts';
 import { identities } from '../csv/source-key.ts';
 import { boardChooser } from './boards.ts';
-import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
+import { erasedAmong, type ImportChoices, keyText, readOptions } from './import.ts';
 import type { Input } from './input.ts';
-import { conflictReason, isConfirmed, newRow } from './intake.ts';
+import { conflictReason, heldReason, isConfirmed, newRow, skipReason } from './intake.ts';
 
 /** Writes the whole file anew, with what became of each row behind it. */
 async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
@@ -36,46 +36,60 @@ async function writeResults(path: string, results: AsyncIterable<string>): Promi
 /** The same as text, piece by piece. */
 async function* resultsText(
   file: CsvFile,
-  reads: Pick<ImportReads, 'known' | 'suppressed'>,
-  skipLines: ReadonlySet<number>,
+  reads: ResultReads,
+  choices: Omitted,
 ): AsyncGenerator<string, void, undefined> {
   const writer = resultsWriter(file);
-  const identify = identities(hasKeys(file));
+  const identify = identities(hasKeys(file), reads.otherSlugs);
   yield writer.header;
-  for await (const rows of file.rows) yield lines(rows, identify, file, { writer, reads, skipLines });
+  for await (const rows of file.rows) yield lines(rows, identify, file, { writer, reads, choices });
 }
+
+type ResultReads = Pick<ImportReads, 'known' | 'suppressed' | 'zeroesApart' | 'otherSlugs'>;
+/** What is not sent by choice. */
+type Omitted = Pick<ImportChoices, 'skipLines' | 'includeClosed' | 'acceptStrippedKeys'>;
 
 interface LineDeps {
   writer: ResultsWriter;
-  reads: Pick<ImportReads, 'known' | 'suppressed'>;
-  skipLines: ReadonlySet<number>;
+  reads: ResultReads;
+  choices: Omitted;
 }
 
 function lines(
   rows: readonly CsvRow[],
   identify: ReturnType<typeof identities>,
   { headers }: CsvFile,
-  { writer, reads, skipLines }: LineDeps,
+  { writer, reads, choices }: LineDeps,
 ): string {
   const keyed = rows.flatMap((row) => (row.ok ? [newRow(row, identify(row), '')] : []));
+  const apart = choices.acceptStrippedKeys ? [] : reads.zeroesApart(keyed);
   const known = reads.known(keyed);
   const erased = erasedAmong(reads, keyed);
   let next = 0;
   let text = '';
+  const found = (row: AcceptedRow): RowResult => {
+    const held = apart[next] ?? null;
+    return resultOf(row, known[next++] ?? null, headers.length, { erased, held, choices });
+  };
   for (const row of rows) {
-    const result: RowResult = row.ok
-      ? resultOf(row, known[next++] ?? null, headers.length, { erased, skipLines })
-      : { state: 'refused', reason: row.reason };
+    const result: RowResult = row.ok ? found(row) : { state: 'refused', reason: row.reason };
     text += writer.line(row, result);
   }
   return text;
+}
+
+interface Judged {
+  erased: ReadonlySet<string>;
+  /** The row of an earlier import whose key differs in leading zeros alone. */
+  held: { source_key: string } | null;
+  choices: Omitted;
 }
 
 function resultOf(
   row: AcceptedRow,
   known: KnownRow | null,
   columns: number,
-  { erased, skipLines }: { erased: ReadonlySet<string>; skipLines: ReadonlySet<number> },
+  { erased, held, choices }: Judged,
 ): RowResult {
   if (known?.same)
     return { state: known.state, post_id: known.post_id, url: known.url, reason: known.last_error };
@@ -86,8 +100,9 @@ function resultOf(
     );
     return { state, post_id, url, reason };
   }
-  if (row.isDropped) return { state: 'skipped', reason: 'its board was left out' };
-  if (skipLines.has(row.line)) return { state: 'skipped', reason: 'it looks like a post that exists' };
+  const skipped = skipReason(row, choices);
+  if (skipped !== null) return { state: 'skipped', reason: skipped };
+  if (held) return { state: 'refused', reason: heldReason(keyText(held)) };
   if (erased.has(row.post.email ?? '')) return { state: 'refused', reason: SUPPRESSED };
   if (known) return { state: 'refused', reason: conflictReason(`outbox row ${known.id}`) };
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
@@ -115,7 +130,7 @@ export async function openResults(
 ): Promise<AsyncGenerator<string, void, undefined>> {
   const chooser = boardChooser(reads, choices.boards);
   const file = await openCsv(input.read, readOptions(choices, chooser));
-  return resultsText(file, reads, choices.skipLines ?? new Set());
+  return resultsText(file, reads, choices);
 }
 
 /** Rewrites the results file at most every so often, and less often where that takes long. */

@@ -1,4 +1,13 @@
-import { fold, formsOf, isUnspaced, joinedForms, LETTER, segment, signsOf } from '../../base/words.ts';
+import {
+  fold,
+  formsOf,
+  inAddress,
+  isUnspaced,
+  joinedForms,
+  LETTER,
+  segment,
+  signsOf,
+} from '../../base/words.ts';
 
 /** More words than anyone types; each is a look-up of its own. */
 export const MOST_WORDS = 32;
@@ -11,7 +20,12 @@ export interface Term {
   phrases: string[][];
   /** Whether the last word of the first is only the beginning of one. */
   isOpen: boolean;
+  /** Whether it is also looked for inside e-mail addresses. */
+  isInAddresses: boolean;
 }
+
+/** A term before it is known who asks for it. */
+type Written = Omit<Term, 'isInAddresses'>;
 
 const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»](\*?)/gu;
 const WORDS = new RegExp(`${LETTER}(?:${LETTER}|\\p{M})*`, 'gu');
@@ -19,9 +33,12 @@ const WORDS = new RegExp(`${LETTER}(?:${LETTER}|\\p{M})*`, 'gu');
 const JOINED = new RegExp(`${LETTER}(?:${LETTER}|\\p{M}|[-‐‑'’._,](?=${LETTER}))*(\\*?)`, 'gu');
 
 /** What a person's text asks for. Only letters and digits are taken from it: AND, NEAR, ^ or a colon are words or nothing. */
-export function readTerms(text: string, { typing = false, most = MOST_WORDS } = {}): Term[] {
-  const given = fold(text.slice(0, MOST_CHARACTERS));
-  const terms: Term[] = [];
+export function readTerms(
+  text: string,
+  { typing = false, most = MOST_WORDS, isInAddresses = true } = {},
+): Term[] {
+  const given = fold(text.slice(0, MOST_CHARACTERS)).replaceAll(inAddress(''), ' ');
+  const terms: Written[] = [];
   let at = 0;
   for (const quoted of given.matchAll(QUOTED)) {
     terms.push(...looseTerms(given.slice(at, quoted.index)));
@@ -36,10 +53,10 @@ export function readTerms(text: string, { typing = false, most = MOST_WORDS } = 
   // version is looked for in both its forms.
   const isWhole = isUnspaced(given.slice(-1)) || VERSION.test(given);
   if (typing && last && new RegExp(`${LETTER}\\p{M}*$`, 'u').test(given) && !isWhole) last.isOpen = true;
-  return wanted;
+  return wanted.map((term) => ({ ...term, isInAddresses }));
 }
 
-function looseTerms(text: string): Term[] {
+function looseTerms(text: string): Written[] {
   return [...text.matchAll(JOINED)].flatMap(([word, open]) => {
     if (open === '*') return [{ phrases: [wordsIn(word)], isOpen: true }];
     return isUnspaced(word) ? unspacedTerms(word) : [wordTerm(word)];
@@ -50,7 +67,7 @@ function wordsIn(text: string): string[] {
   return (text.match(WORDS) ?? []).flatMap(signsOf);
 }
 
-function wordTerm(written: string): Term {
+function wordTerm(written: string): Written {
   const words = wordsIn(written);
   const [word = ''] = words;
   if (words.length === 1) return { phrases: [word, ...contraction(word)].flatMap(phrasesOf), isOpen: false };
@@ -83,7 +100,7 @@ function contraction(word: string): string[] {
 const PARTICLE = /(?:에서|으로|까지|부터|하기|[을를이가은는에의로과와도만])$/u;
 
 /** A run without spaces, taken apart by a dictionary; grammar between its words is not looked for. */
-function unspacedTerms(run: string): Term[] {
+function unspacedTerms(run: string): Written[] {
   const words = segment(run).filter((word) => signsOf(word).length > 0);
   const telling = words.filter((word) => !/^\p{sc=Hiragana}{1,2}$/u.test(word));
   return (telling.length > 0 ? telling : words).map((word) => {
@@ -94,8 +111,8 @@ function unspacedTerms(run: string): Term[] {
 }
 
 /** Each once, and not more words than the most. */
-function distinct(terms: readonly Term[], most: number): Term[] {
-  const known = new Map<string, Term>();
+function distinct(terms: readonly Written[], most: number): Written[] {
+  const known = new Map<string, Written>();
   let room = most;
   for (const { phrases, isOpen } of terms) {
     const [written = [], ...others] = phrases;
@@ -113,9 +130,10 @@ export function matchText(terms: readonly Term[]): string | null {
   return terms.length === 0 ? null : terms.map(matchTerm).join(' AND ');
 }
 
-export function matchTerm({ phrases, isOpen }: Term): string {
-  if (isOpen) return `"${phrases[0]?.join(' ')}" *`;
-  return `(${phrases.map((words) => `"${words.join(' ')}"`).join(' OR ')})`;
+export function matchTerm({ phrases, isOpen, isInAddresses }: Term): string {
+  const seen = isOpen ? phrases.slice(0, 1) : phrases;
+  const all = isInAddresses ? [...seen, ...seen.map((words) => words.map(inAddress))] : seen;
+  return `(${all.map((words) => `"${words.join(' ')}"${isOpen ? ' *' : ''}`).join(' OR ')})`;
 }
 
 /** The term as it was written, for a person. */

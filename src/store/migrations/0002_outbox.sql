@@ -1,5 +1,5 @@
 -- The outbox: posts on their way to the upstream. A row stands here before anyone is told that it was accepted, and every
--- arrow between its states is one guarded transaction (src/outbox/states.ts is the table of those arrows).
+-- arrow between its states is one guarded transaction (src/outbox/decide/states.ts is the table of those arrows).
 
 CREATE TABLE outbox (
   id            INTEGER PRIMARY KEY,

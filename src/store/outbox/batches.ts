@@ -13,6 +13,8 @@ export interface BatchRow {
   next_at: string | null;
   paused_at: string | null;
   cancelled_at: string | null;
+  /** What stands before the reference in its posts; null where the setting decides whether they carry one. */
+  mark: string | null;
 }
 
 /** One with a pace of its own. */
@@ -84,6 +86,7 @@ export function batchWriter(db: Db, changes: ChangeLog) {
   const set = db.prepare(`
     UPDATE batches SET per_minute = coalesce($perMinute, per_minute), next_at = coalesce(next_at, $nextAt),
                        paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
+  const setMark = db.prepare('UPDATE batches SET mark = ? WHERE batch = ?');
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
   // How long ago a row was looked for must show after a pause: it is looked for once more where that is long.
   const holdAll = db.prepare(`
@@ -138,6 +141,10 @@ export function batchWriter(db: Db, changes: ChangeLog) {
   return {
     pace: (batch: string, perMinute: number, now: number) =>
       void change(batch, now, { per_minute: perMinute }),
+    mark(batch: string, label: string, now: number): void {
+      change(batch, now, {});
+      setMark.run(label, batch);
+    },
     /** From here on no row of the batch is claimed; what is being sent just now is brought to its end. Returns the rows that wait. */
     pause(batch: string, now: number): number {
       change(batch, now, { paused_at: iso(now) });

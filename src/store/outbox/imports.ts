@@ -3,6 +3,7 @@ import type { KnownBoard } from '../../base/boards.ts';
 import { emailKey } from '../../base/email.ts';
 import { isThere } from '../../base/files.ts';
 import type { Db, OpenOptions } from '../db.ts';
+import { ENDED } from '../mirror/types.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { peopleByEmail } from '../people.ts';
 import { scalar } from '../sql.ts';
@@ -46,14 +47,27 @@ export function openImportReads(options: OpenOptions) {
   const usersWith = peopleByEmail(db);
   const boards = boardReader(db);
   const swept = db.prepare(`
-    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' LIMIT 1`);
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} LIMIT 1`);
   const anyBoard = db.prepare('SELECT 1 FROM boards LIMIT 1');
   const hasSwept = (): boolean => swept.get() !== undefined;
+  const otherSlugs = scalar(db)<[string, string, string], string>(`
+    WITH names AS (SELECT id, slug FROM boards UNION SELECT board_id, slug FROM former_board_slugs)
+    SELECT DISTINCT slug FROM names WHERE slug <> ? AND id IN (SELECT id FROM names WHERE slug = ? OR slug = ?)`);
   const posts = db.prepare<[], ComparedPost>(`
     SELECT id, title, content FROM posts WHERE deleted_at IS NULL ORDER BY id`);
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
     known: (rows: readonly NewRow[]) => rows.map(known),
+    /** For each row the outbox row that has its words under the same number with or without leading zeros; null where there is none, or the row is known. */
+    zeroesApart(rows: readonly NewRow[]) {
+      const keys = new Set(rows.map(({ source_key }) => source_key));
+      // Where the file has both, its zeros are as they were.
+      return rows
+        .map(known.zeroesApart)
+        .map((found) => (found && !keys.has(found.source_key) ? found : null));
+    },
+    /** The other short names of a board, of before it was renamed and of now. */
+    otherSlugs: (slug: string) => otherSlugs.all(slug, slug, slug),
     /** The batches of these rows. */
     batchesOf: (ids: readonly number[]) => batches.all(JSON.stringify(ids)),
     boards,
@@ -84,9 +98,14 @@ export function boardReader(db: Db): () => KnownBoard[] {
   return () => boards.all();
 }
 
-function knownReader(db: Db): (row: NewRow) => KnownRow | null {
+interface KnownReader {
+  (row: NewRow): KnownRow | null;
+  zeroesApart(row: NewRow): { id: number; source_key: string } | null;
+}
+
+function knownReader(db: Db): KnownReader {
   const find = sourceReader(db);
-  return (row) => {
+  const known = (row: NewRow): KnownRow | null => {
     const found = find(row);
     if (!found) return null;
     const { id, state, post_id, url, last_error } = found;
@@ -97,6 +116,7 @@ function knownReader(db: Db): (row: NewRow) => KnownRow | null {
       revivable: canRevive(found, row),
     };
   };
+  return Object.assign(known, { zeroesApart: find.zeroesApart });
 }
 
 /** A row of a file that looks like a post, as it is kept for a person who decides. */

@@ -1,5 +1,6 @@
 import { iso } from '../../base/clock.ts';
 import type { Db } from '../db.ts';
+import { ENDED } from '../mirror/types.ts';
 import { readMeta, scalar } from '../sql.ts';
 import { batchReader } from './batches.ts';
 import { listDelayReader } from './list-delay.ts';
@@ -17,6 +18,7 @@ import {
   type OutboxRow,
   type RecentSends,
   type RowFilter,
+  type SentAlike,
   type SentAuthor,
   type SentPost,
   type StateCounts,
@@ -46,18 +48,14 @@ export function outboxReader(db: Db) {
     SELECT state, count(*) AS n FROM outbox GROUP BY state`);
   const countBatch = db.prepare<[string], { state: keyof StateCounts; n: number }>(`
     SELECT state, count(*) AS n FROM outbox WHERE batch = ? GROUP BY state`);
-  const after = db.prepare<[], StoredRow>(`
-    SELECT * FROM outbox o
-     WHERE checks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND NOT ${TWIN_UNDER_WAY} ORDER BY id`);
   // Each by its index, also where the last statistics are those of an outbox of fifty rows: then SQLite would rather read all of them.
-  const open = db.prepare<[], StoredRow>(`
+  const unclear = db.prepare<[], StoredRow>(`
     SELECT o.* FROM (
       SELECT id FROM outbox WHERE state = 'sending'
       UNION ALL SELECT id FROM outbox WHERE state = 'ambiguous'
+      UNION ALL SELECT id FROM outbox WHERE state = 'uncertain'
       UNION ALL SELECT id FROM outbox WHERE state = 'ready' AND was_ambiguous = 1
-      UNION ALL SELECT id FROM outbox
-       WHERE checks_left > 0 AND (+state IN ('uncertain', 'rejected', 'cancelled') OR (+state = 'confirmed' AND attempts > 1))
-    ) c CROSS JOIN outbox o ON o.id = c.id ORDER BY o.id`);
+    ) c CROSS JOIN outbox o ON o.id = c.id WHERE o.erased_at IS NULL AND o.first_sent_at IS NOT NULL ORDER BY o.id`);
   const free = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0");
   const freeBefore = scalar(db)<[string], number>(`
     SELECT count(*) FROM outbox WHERE state = 'ready' AND on_hold = 0
@@ -89,6 +87,8 @@ export function outboxReader(db: Db) {
     countDue: dueCounter(db),
     ...postReader(db),
     ...boundReader(db),
+    /** Sent rows that have the words or the mark of one of these posts; after a sweep also those whose own post shows the same words. */
+    sentLike: sentLikeReader(db),
     ...batchReader(db),
     /** When the next post may leave, whatever process sends it; null where it may now. */
     nextSendAt: paceOf(db).nextSendAt,
@@ -112,16 +112,22 @@ export function outboxReader(db: Db) {
       for (const { state, n } of found) counts[state] = n;
       return counts;
     },
-    /** Rows that may have left a post that nothing accounts for: on their way, ambiguous, about to be sent again, or resting after that, also with a post. */
-    claimants: () => open.all().map(toRow),
+    /** Rows that may have left a post that is not bound to them: on their way, ambiguous, about to be sent again, or with a person. */
+    unclear: () => unclear.all().map(toRow),
     /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
     hasSuccessor: successorReader(db),
     /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
     worstListDelay: listDelayReader(db),
     /** The latest posts that were sent to the same board in the same way and that the answer named, latest first. */
     latestSent: latestReader(db),
-    /** Rows that were once ambiguous, are settled, and still want a check for second posts; none with the words of one under way. */
-    toCheck: () => after.all().map(toRow),
+    /** Whether the service keeps the marks of posts, by board; a board of which that is not known yet is left out. */
+    marks: (): Record<string, 'kept' | 'lost'> => JSON.parse(readMeta(db, 'push_marks') ?? '{}'),
+    mirrorId: () => readMeta(db, 'mirror_id') ?? '',
+    /** Posts that were first seen before have been compared with all sent rows; null before the first time. */
+    checkedUntil(): number | null {
+      const at = readMeta(db, 'posts_checked_until');
+      return at === undefined ? null : Date.parse(at);
+    },
     paused: () => readMeta(db, 'push_paused') ?? null,
     /** Boards that the upstream lets this token not post to, and that rows wait for. */
     refusedBoards: boards.wanted,
@@ -166,15 +172,10 @@ function successorReader(db: Db) {
 
 /** Enough to know by whether a list shows what is sent. */
 const LATEST_SENT = 500;
-/** What a list has not shown after so long is not late: it is not shown at all. */
-const LATE = '+10 minutes';
 
 function latestReader(db: Db) {
   const latest = db.prepare<Pick<OutboxRow, 'board' | 'kind'>, SentPost>(`
-    SELECT a.post_id AS id, EXISTS (SELECT 1 FROM posts WHERE id = a.post_id) AS isMirrored,
-           EXISTS (SELECT 1 FROM sync_runs
-                    WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' AND id > a.after_run
-                      AND started_at > strftime('%Y-%m-%dT%H:%M:%fZ', a.ended_at, '${LATE}')) AS isSwept
+    SELECT a.post_id AS id, a.started_at AS sentAt, EXISTS (SELECT 1 FROM posts WHERE id = a.post_id) AS isMirrored
       FROM (SELECT * FROM outbox_attempts WHERE outcome = 'confirmed' ORDER BY ended_at DESC LIMIT ${LATEST_SENT}) a
       JOIN outbox o ON o.id = a.outbox_id
      WHERE o.board = $board AND o.kind = $kind AND o.erased_at IS NULL AND a.post_id IS NOT NULL
@@ -281,35 +282,63 @@ function readyQueries(db: Db, of: string) {
 
 function boundReader(db: Db) {
   const isBound = scalar(db)<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?');
-  const confirmed = db.prepare<[string], { hash: string; once: number }>(`
-      SELECT content_hash AS hash, max(was_ambiguous) AS once FROM outbox
-        WHERE content_hash IN (SELECT value FROM json_each(?)) AND +state = 'confirmed' GROUP BY content_hash`);
-  const isShown = scalar(db)<{ post: number; hash: string; id: number }, number>(`
-      SELECT EXISTS (SELECT 1 FROM outbox o
-         WHERE content_hash = $hash AND id <> $id
-           AND (duplicate_of = $post OR EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = $post)))`);
   const alike = scalar(db)<{ hash: string; id: number }, number>(`
       SELECT id FROM outbox WHERE content_hash = $hash AND id <> $id AND state NOT IN ('proposed', 'rejected', 'cancelled') LIMIT 1`);
   // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
   const authors = db.prepare<[], SentAuthor & { post_id: number }>(`
     SELECT o.email AS asked, u.email AS shown, p.creator_id, o.post_id
       FROM (SELECT email, post_id FROM outbox
-             WHERE post_id IS NOT NULL AND coalesce(matched, 'exact') IN ('exact', 'person') ORDER BY post_id DESC LIMIT 500) o
+             WHERE post_id IS NOT NULL AND coalesce(matched, 'same') IN ('same', 'marked', 'exact', 'person') ORDER BY post_id DESC LIMIT 500) o
       JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
   return {
     /** Those of the given posts that already confirm some row. */
     boundPosts: (ids: readonly number[]): Set<number> => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    /** Those of the content hashes that a confirmed row has; true where one of them was once unclear, and may have left two posts. */
-    confirmedHashes: (hashes: readonly string[]): Map<string, boolean> =>
-      new Map(confirmed.all(JSON.stringify(hashes)).map(({ hash, once }) => [hash, once === 1])),
     /** A row that was sent, or is to be, with the content hash of this one; null where there is none. */
     sentAlike: ({ id, content_hash: hash }: Pick<OutboxRow, 'id' | 'content_hash'>): number | null =>
       alike.get({ hash, id }) ?? null,
-    /** Whether this post is shown on another row with the same words as this one. */
-    isShownElsewhere: (post: number, { id, content_hash: hash }: OutboxRow): boolean =>
-      isShown.get({ post, hash, id }) === 1,
     /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
     sentAuthors: (): (SentAuthor & { post_id: number })[] => authors.all(),
+  };
+}
+
+/** A second post of one request is made within so long of the first. */
+const TWINS_APART = '+2 minutes';
+
+function sentLikeReader(db: Db) {
+  const isSent =
+    "(+o.state = 'confirmed' OR (o.was_ambiguous = 1 AND +o.state IN ('rejected', 'cancelled'))) AND o.erased_at IS NULL";
+  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
+  const byHash = scalar(db)<[string], number>(`SELECT id FROM outbox o WHERE content_hash = ? AND ${isSent}`);
+  const byMark = scalar(db)<[string], number>(`
+    SELECT o.id FROM outbox o, json_each(?) m WHERE o.mark IS NOT NULL AND instr(o.mark, m.value) > 0 AND ${isSent}`);
+  const checked = scalar(db)<[], number>(`SELECT id FROM outbox o WHERE checks_left > 0 AND ${isSent}`);
+  const moment = (sign: string): string =>
+    `strftime('%Y-%m-%dT%H:%M:%fZ', p.created, '${TWINS_APART.replace('+', sign)}')`;
+  const twins = db.prepare<[string], { row: number; title: string; content: string; board: string }>(`
+    SELECT o.id AS row, q.title, q.content, b.slug AS board
+      FROM json_each(?) j JOIN posts p ON p.id = j.value
+      JOIN posts q ON q.created BETWEEN ${moment('-')} AND ${moment('+')} AND q.id <> p.id
+                  AND (q.creator_id, q.board_id, q.title, q.content) = (p.creator_id, p.board_id, p.title, p.content)
+      JOIN boards b ON b.id = q.board_id JOIN outbox o ON o.post_id = q.id WHERE ${isSent}`);
+  const author = db.prepare<[number], SentAuthor>(`
+    SELECT o.email AS asked, u.email AS shown, p.creator_id FROM outbox o JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id
+     WHERE o.id = ? AND coalesce(o.matched, '') <> 'cut'`);
+  return (
+    posts: readonly { id: number; hash: string; marks: readonly string[] }[],
+    areSwept: boolean,
+  ): SentAlike[] => {
+    const list = (values: readonly (string | number)[]): string => JSON.stringify(values);
+    const marks = posts.flatMap((post) => post.marks);
+    const found = new Map<number, SentAlike['shown']>();
+    const mirrored = list(posts.map(({ id }) => id));
+    if (areSwept) for (const id of checked.all()) found.set(id, {});
+    if (areSwept) for (const { row, ...shown } of twins.all(mirrored)) found.set(row, shown);
+    for (const { hash } of posts) for (const id of byHash.all(hash)) found.set(id, {});
+    if (marks.length > 0) for (const id of byMark.all(list(marks))) found.set(id, {});
+    return [...found].flatMap(([id, shown]) => {
+      const row = byId.get(id);
+      return row ? [{ row: toRow(row), shown, author: author.get(id) ?? null }] : [];
+    });
   };
 }
 
@@ -321,11 +350,8 @@ function postReader(db: Db) {
   const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email, u.name AS creator_name,
                           u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
-  // A version from before it was first seen is that of another post.
-  const isReused =
-    'EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.observed_at < p.first_seen_at)';
-  const doubtful = db.prepare<[], MirroredPost & { row: number; is_reused: 0 | 1 }>(`
-    SELECT o.row, ${isReused} AS is_reused, ${columns.slice('SELECT '.length)}
+  const doubtful = db.prepare<[], MirroredPost & { row: number }>(`
+    SELECT o.row, ${columns.slice('SELECT '.length)}
       JOIN (SELECT id AS row, post_id, title, content, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
         ON o.post_id = p.id
      WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NOT 'person' AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
@@ -338,59 +364,37 @@ function postReader(db: Db) {
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
     UNION ${columns} WHERE p.id IN (${told}) AND ${unbound}`);
-  const texts = db.prepare<[number], { title: string; content: string }>(`
-    SELECT h.title, h.content FROM post_history h JOIN posts p ON p.id = h.post_id
-     WHERE p.id = ? AND h.observed_at >= p.first_seen_at`);
-  const one = db.prepare<[number], MirroredPost>(`${columns} WHERE p.id = ?`);
-  const isShownAlike = scalar(db)<[number], number>(`
-    SELECT EXISTS (SELECT 1 FROM posts own JOIN posts p ON (p.title, p.content) = (own.title, own.content) AND p.id <> own.id
-                     JOIN outbox o ON o.post_id = p.id WHERE own.id = ?)`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
-    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.board, o.kind, o.first_sent_at, o.email, o.matched, o.title, o.content, o.content_hash, o.id AS row,
-           EXISTS (SELECT 1 FROM post_versions v WHERE v.post_id = p.id AND v.deleted = 1) AS was_deleted, ${isReused} AS is_reused
+    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.first_sent_at, o.email, o.matched, o.id AS row
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
   const firstSweep = scalar(db)<[], string | null>(`
-    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete' ORDER BY id LIMIT 1`);
+    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1`);
   // Each is the end of an index; with a condition SQLite would walk over all of it.
   const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
     scalar(db)<[], number | null>(`SELECT ${which}`),
   );
   const live = scalar(db)<[], number>(`
     SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)`);
-  const held = scalar(db)<[], number>("SELECT count(*) FROM absences WHERE resource = 'posts' AND held = 1");
-  const isListed = scalar(db)<[number], number>(`
-    SELECT EXISTS (SELECT 1 FROM posts p WHERE id = ? AND deleted_at IS NULL
-                      AND NOT EXISTS (SELECT 1 FROM absences a WHERE a.resource = 'posts' AND a.id = p.id))`);
   const lastRun = scalar(db)<[], string>(`
-    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND outcome = 'complete' ORDER BY id DESC LIMIT 1`);
+    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
     postsSince({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] {
       const [slow, local] = [iso(created - MOST_SLOW_MS), iso(created - MOST_LOCAL_MS)];
       return since.all({ knownMaxId, created: slow, local });
     },
-    /** A post as the mirror has it. */
-    postOf: (id: number): MirroredPost | null => one.get(id) ?? null,
-    /** The words that it has, and those that it had since it was first seen. */
-    textsOf: (id: number): { title: string; content: string }[] => texts.all(id),
-    /** Whether another row's post is shown with the very words of this one: then they tell no row from another. */
-    isShownAlike: (id: number): boolean => isShownAlike.get(id) === 1,
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
     /** Of the rows with the highest numbers of posts, those whose post has other words than were sent. */
     doubtfulRows: (): DoubtfulRow[] =>
-      doubtful.all().flatMap(({ row, is_reused, ...post }) => {
+      doubtful.all().flatMap(({ row, ...post }) => {
         const found = byId.get(row);
-        return found ? [{ row: toRow(found), post, isReused: is_reused === 1 }] : [];
+        return found ? [{ row: toRow(found), post }] : [];
       }),
     /** Posts that the mirror has and that are not known to be gone. */
     liveCount: () => live.get() ?? 0,
-    /** Whether the last complete sweep showed it. */
-    isListed: (id: number): boolean => isListed.get(id) === 1,
-    /** Those of them that the list does not show any more, and that only a person lets go. */
-    heldPosts: () => held.get() ?? 0,
     /** What is known of the upstream's posts before one is sent. */
     knowledge(): Knowledge {
       const readAt = lastRun.get();

@@ -1,3 +1,4 @@
+import { unguarded } from '../../base/csv.ts';
 import { emailKey, foldedText } from '../../base/email.ts';
 import { plainForm } from '../../base/text.ts';
 import type { Db } from '../db.ts';
@@ -48,6 +49,8 @@ export interface SourceReader {
   (row: NewRow): StoredRow | null;
   /** Whether it says the same: a row that was found by its key may not, also where a person has mended its words since. */
   isSame(found: StoredRow, row: NewRow): boolean;
+  /** A row with these words whose key differs from this one in leading zeros alone, which a spreadsheet takes away; null where the row is known. */
+  zeroesApart(row: NewRow): StoredRow | null;
 }
 
 const IS_IMPORTED = "(source_key LIKE 'row:%' OR source_key LIKE 'key:%')";
@@ -73,6 +76,23 @@ export function sourceReader(db: Db): SourceReader {
      WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
   const firstWords = (): { id: number; post: PostText }[] =>
     edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
+  const otherKeys = db.prepare<[string, string], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND source_key <> ? AND source_key LIKE 'key:%' ORDER BY id`);
+  const anyPadded = db.prepare(
+    "SELECT 1 FROM outbox WHERE source_key >= 'key:0' AND source_key < 'key:1' LIMIT 1",
+  );
+  const boardIds = scalar(db)<[string, string], number>(`
+    SELECT id FROM boards WHERE slug = ? UNION SELECT board_id FROM former_board_slugs WHERE slug = ?`);
+  /** By its name, or by its id where a board has another short name since. */
+  const isSameBoard = (a: string, b: string): boolean => {
+    if (isAlike(a, b, wordForm)) return true;
+    const ids = boardIds.all(a, a);
+    return ids.length > 0 && boardIds.all(b, b).some((id) => ids.includes(id));
+  };
+  const isSamePost = (a: PostText, b: PostText): boolean =>
+    isSameWords(a, b) && isSameBoard(a.board, b.board);
+  const isSameText = (a: PostText, b: PostText): boolean =>
+    isSamePost(a, b) && isAlike(a.full_name, b.full_name, (name) => foldedText(wordForm(name)));
   const saysSame = (found: StoredRow, row: NewRow): boolean => {
     if (found.erased_at !== null || isKeyless(found) || isSameText(found, row)) return true;
     const before = firstEdit.get(found.id);
@@ -85,9 +105,16 @@ export function sourceReader(db: Db): SourceReader {
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
   const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
-    const { claims, content_hash: words, email, source_key } = row;
-    if (!claims || !isSaid.get(words)) return undefined;
-    const spelling = isKeyless(row) ? spellingOf(source_key) : `${words} ${email && emailKey(email)}`;
+    for (const words of hashesOf(row)) {
+      const found = isSaid.get(words) ? alikeIn(words, row, isRevived) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const alikeIn = (words: string, row: NewRow, isRevived: boolean): StoredRow | undefined => {
+    const { claims, email, source_key } = row;
+    if (!claims) return undefined;
+    const spelling = `${isKeyless(row) ? spellingOf(source_key) : email && emailKey(email)} ${words}`;
     const isMeant = (each: StoredRow): boolean =>
       isRevived ? canRevive(each, row) : isOtherForm(each, row, claims);
     const said = `${spelling} ${isRevived}`;
@@ -107,21 +134,34 @@ export function sourceReader(db: Db): SourceReader {
   const mended = (row: NewRow): StoredRow | undefined => {
     const { claims } = row;
     if (!claims) return undefined;
-    claims.mended ??= Map.groupBy(firstWords(), ({ post }) => plainForm(post.title));
+    claims.mended ??= Map.groupBy(firstWords(), ({ post }) => wordForm(post.title));
     return claims.mended
-      .get(plainForm(row.title))
+      .get(wordForm(row.title))
       ?.filter(({ id, post }) => !claims.has(id) && isSamePost(post, row))
       .flatMap(({ id }) => byId.get(id) ?? [])
       .find((each) => isOtherForm(each, row, claims));
   };
-  const find = (row: NewRow): StoredRow | null => {
+  const known = (row: NewRow): StoredRow | null => {
     // A file of cancelled rows means those, and not others that say the same.
     const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
-    const found = revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
+    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
+  };
+  const find = (row: NewRow): StoredRow | null => {
+    const found = known(row);
     if (found) row.claims?.add(found.id);
     return found;
   };
+  const zeroesApart = (row: NewRow): StoredRow | null => {
+    const number = keyNumber(row);
+    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
+    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
+    const isMeant = (each: StoredRow): boolean =>
+      keyNumber(each) === number && !row.claims?.has(each.id) && isSamePost(each, row);
+    const found = rows.find(isMeant);
+    return found && !known(row) ? found : null;
+  };
   return Object.assign(find, {
+    zeroesApart,
     isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
 }
@@ -153,15 +193,23 @@ function hasCell({ cells = [] }: NewRow, key: string): boolean {
   return cells.some((cell) => cell.trim() === key);
 }
 
-function isSameText(a: PostText, b: PostText): boolean {
-  return isSamePost(a, b) && isAlike(a.full_name, b.full_name, (name) => foldedText(plainForm(name)));
+const hashesOf = ({ content_hash, other_hashes = [] }: NewRow): string[] => [content_hash, ...other_hashes];
+
+/** The digits of a key without the zeros before them; null for a key of another kind. */
+function keyNumber({ source_key }: Pick<NewRow, 'source_key'>): string | null {
+  return /^key:0*(\d+)$/.exec(source_key)?.[1] ?? null;
 }
 
-/** Also where another system wrote line ends, spaces and accents in its own way, or the person's address in capitals. */
-function isSamePost(a: PostText, b: PostText): boolean {
+const isPadded = ({ source_key }: Pick<NewRow, 'source_key'>): boolean => source_key.startsWith('key:0');
+
+/** Line ends, spaces and accents as another system may write them, without the apostrophe that guards against formulas. */
+const wordForm = (text: string): string => plainForm(unguarded(text));
+
+/** Title, text and person; capitals of an address do not count. */
+function isSameWords(a: PostText, b: PostText): boolean {
   return (
-    (['board', 'title', 'content'] as const).every((name) => isAlike(a[name], b[name], plainForm)) &&
-    isAlike(a.email, b.email, emailKey)
+    (['title', 'content'] as const).every((name) => isAlike(a[name], b[name], wordForm)) &&
+    isAlike(a.email, b.email, (email) => emailKey(unguarded(email)))
   );
 }
 

@@ -1,5 +1,6 @@
 import { iso } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import { TRANSITIONS } from '../../outbox/decide/states.ts';
 import type { Db, OpenOptions, StoreOptions } from '../db.ts';
 import { senderLock } from '../lock.ts';
 import { openClaimLog } from '../older-copy.ts';
@@ -72,6 +73,8 @@ export function openOutboxStore(options: StoreOptions) {
     ),
     /** A pace of its own for an import, before its first row is accepted. */
     paceBatch: commit(batches.pace),
+    /** What stands before the reference in the posts of an import, before its first row is accepted. */
+    markBatch: commit(batches.mark),
     /** No row of the batch is claimed any more until it is resumed; returns how many rows that holds. */
     pauseBatch: commit(batches.pause),
     resumeBatch: commit(batches.resume),
@@ -93,6 +96,10 @@ export function openOutboxStore(options: StoreOptions) {
     /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
     endAttempt,
     checked: commit(writes.checked),
+    noteSeconds: commit(writes.noteSeconds),
+    noteCandidates: commit(writes.noteCandidates),
+    /** Whether the service keeps marks on the posts of a board. */
+    noteMark: commit(writes.noteMark),
     setPaused: commit(writes.setPaused),
     /** No row for this board is claimed for a while. A post that is taken there ends it. */
     refuseBoard: commit(writes.refuseBoard),
@@ -115,7 +122,7 @@ export function openOutboxStore(options: StoreOptions) {
 function notSent({ id, attempts }: OutboxRow, now: number, reason: string): AttemptEnd {
   const error = `the claim could not be recorded: ${reason}`;
   const attempt = { id, n: attempts, outcome: 'not-sent' as const, httpStatus: null, error };
-  return { ...attempt, isVoid: true, transition: { from: ['sending'], to: 'ready' }, change: { now, error } };
+  return { ...attempt, isVoid: true, transition: TRANSITIONS.release, change: { now, error } };
 }
 
 /** Every commit over this connection is flushed before it returns. */

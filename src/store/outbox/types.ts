@@ -1,16 +1,9 @@
 import type { CreateOutcomeName } from '../../contract/endpoints.ts';
+import type { OutboxState, Transition } from '../../outbox/decide/states.ts';
+import type { SentAuthor } from '../../outbox/decide/whose.ts';
 
-export const OUTBOX_STATES = [
-  'proposed',
-  'ready',
-  'sending',
-  'confirmed',
-  'rejected',
-  'ambiguous',
-  'uncertain',
-  'cancelled',
-] as const;
-export type OutboxState = (typeof OUTBOX_STATES)[number];
+export { OUTBOX_STATES } from '../../outbox/decide/states.ts';
+export type { OutboxState, SentAuthor, Transition };
 export type StateCounts = Record<OutboxState, number>;
 
 export interface PostText {
@@ -43,6 +36,8 @@ export interface NewRow extends PostText {
   cells?: readonly string[];
   /** What an older version called it: a row of this text under such a key is this one. */
   former_keys?: readonly string[];
+  /** Content hashes that the same row has under other names of its board, or with or without the apostrophe of a spreadsheet. */
+  other_hashes?: readonly string[];
   /** Which rows of the outbox its file has met; left out where the key is all that it is known by. */
   claims?: Claims;
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
@@ -72,7 +67,7 @@ export interface OutboxRow extends PostText {
   not_before: string | null;
   post_id: number | null;
   url: string | null;
-  /** How its post was found where no answer named it: `exact`, or `similar 0.93`. */
+  /** How its post was found where no answer named it: `marked`, `same`, `cut` or `person`; of older versions `exact`, or `similar 0.93`. */
   matched: string | null;
   last_error: string | null;
   /** Posts that are known not to be this one: a person said so. */
@@ -81,22 +76,17 @@ export interface OutboxRow extends PostText {
   known_max_id: number | null;
   not_found: number;
   candidates: number[];
-  /** Those that were there when it last became uncertain: none was clearly its own. */
-  judged: number[];
   was_ambiguous: boolean;
   checks_left: number;
   duplicate_of: number | null;
+  /** The last line of the content as it was sent, with the row's reference; null where it carries none. */
+  mark: string | null;
   /** Its batch is paused, cancelled, or slower than the service: the row is ready, but is not sent. */
   on_hold: boolean;
   /** When its text was erased: such a row is not sent any more. */
   erased_at: string | null;
   created_at: string;
   changed_at: string;
-}
-
-export interface Transition {
-  from: readonly OutboxState[];
-  to: OutboxState;
 }
 
 /** What changes with a transition; what is left out stays. */
@@ -122,6 +112,8 @@ export interface Claim {
   deadline: number;
   /** The highest post id that the list was just seen to have; null where nobody looked. */
   listedMaxId: number | null;
+  /** The last line of the content, where the post carries a mark. */
+  mark?: string | null;
   /** How many posts may leave a minute; any number where it is left out. */
   perMinute?: number;
 }
@@ -189,18 +181,19 @@ export interface Due {
   since: number | null;
 }
 
-/** What a complete sweep showed of a settled row. */
-export interface SweepCheck {
+/** Posts to be shown on a row. */
+export interface PostsOfRow {
   id: number;
+  posts: readonly number[];
   now: number;
-  /** Whether this was one of the checks the row is owed. */
-  counts: boolean;
-  /** A second post, where the row has left one; null leaves what is there. */
-  duplicate: number | null;
-  /** Posts to show on the row; null leaves what is there. */
-  candidates: number[] | null;
-  /** Why a person has to decide, where that is another reason now; null leaves what is there. */
-  error: string | null;
+}
+
+/** A complete sweep that second posts were looked for after. */
+export interface SweepCheck {
+  sweepStartedAt: string;
+  now: number;
+  /** Posts that were first seen before are not looked at again. */
+  until: number;
 }
 
 /** What tells how fast posts go out. */
@@ -240,33 +233,16 @@ export interface KnownPost {
   /** As the list showed it; null where the mirror has not seen it. */
   created: string | null;
   /** Of the row that it confirms, if any. */
-  board: string | null;
-  kind: string | null;
+  row: number | null;
   first_sent_at: string | null;
   email: string | null;
   matched: string | null;
-  title: string | null;
-  content: string | null;
-  content_hash: string | null;
-  row: number | null;
-  /** It was gone before. */
-  was_deleted: 0 | 1;
-  /** The mirror had another post under this number before. */
-  is_reused: 0 | 1;
 }
 
 /** A row that an answer confirmed, and the post that the mirror has under that number, with other words. */
 export interface DoubtfulRow {
   row: OutboxRow;
   post: MirroredPost;
-  isReused: boolean;
-}
-
-export interface SentAuthor {
-  /** The address that the row was sent as; null for the owner. */
-  asked: string | null;
-  shown: string | null;
-  creator_id: number;
 }
 
 export interface Knowledge {
@@ -279,36 +255,35 @@ export interface Knowledge {
 }
 
 /** A row as SQLite holds it. */
-export interface StoredRow
-  extends Omit<OutboxRow, 'baseline' | 'candidates' | 'judged' | 'was_ambiguous' | 'on_hold'> {
+export interface StoredRow extends Omit<OutboxRow, 'baseline' | 'candidates' | 'was_ambiguous' | 'on_hold'> {
   baseline: string;
-  judged: string;
   candidates: string;
   was_ambiguous: number;
   on_hold: number;
 }
 
-export function toRow({
-  baseline,
-  candidates,
-  judged,
-  was_ambiguous,
-  on_hold,
-  ...row
-}: StoredRow): OutboxRow {
+export function toRow({ baseline, candidates, was_ambiguous, on_hold, ...row }: StoredRow): OutboxRow {
   return {
     ...row,
     baseline: JSON.parse(baseline) as number[],
-    judged: JSON.parse(judged) as number[],
     candidates: JSON.parse(candidates) as number[],
     was_ambiguous: was_ambiguous === 1,
     on_hold: on_hold === 1,
   };
 }
 
-/** A post that an answer named; `isSwept` where a whole sweep of the list began long after. */
+/** A post that an answer named. */
 export interface SentPost {
   id: number;
   isMirrored: 0 | 1;
-  isSwept: 0 | 1;
+  /** When the attempt began that made it. */
+  sentAt: string;
+}
+
+/** A sent row that has the words of a post of the window, or whose own post shows them. */
+export interface SentAlike {
+  row: OutboxRow;
+  /** The words of its own post, where those are what the post of the window has; else nothing. */
+  shown: Partial<Pick<PostText, 'board' | 'title' | 'content'>>;
+  author: SentAuthor | null;
 }

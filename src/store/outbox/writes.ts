@@ -1,8 +1,9 @@
 import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { next, TRANSITIONS } from '../../outbox/decide/states.ts';
 import { changeLog } from '../change-log.ts';
 import type { Db, OpenOptions } from '../db.ts';
-import { dropMeta, scalar, writeMeta } from '../sql.ts';
+import { dropMeta, readMeta, scalar, writeMeta } from '../sql.ts';
 import { suppressedPerson, suppressionList } from '../suppression/list.ts';
 import { batchWriter } from './batches.ts';
 import { paceOf } from './pace.ts';
@@ -16,6 +17,8 @@ import {
   type Edit,
   type NewRow,
   type OutboxRow,
+  type OutboxState,
+  type PostsOfRow,
   type PostText,
   type Refusal,
   type RowChange,
@@ -24,6 +27,8 @@ import {
   type Transition,
   toRow,
 } from './types.ts';
+
+const SETTLED: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
 /** As many proposals of agents as a person reads. */
 const MOST_PROPOSED = 100;
@@ -48,8 +53,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
-                      baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId),
-                      judged = iif($state = 'uncertain', $candidates, judged)
+                      baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId)
      WHERE id = $id`);
   const boundTo = scalar(db)<[number], number>('SELECT id FROM outbox WHERE post_id = ?');
   const twinUnderWay = scalar(db)<[string, number], number>(`
@@ -59,7 +63,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const send = db.prepare(`
     UPDATE outbox SET state = $state, attempts = attempts + 1, changed_at = $at, not_before = NULL,
                       first_sent_at = iif(was_ambiguous, first_sent_at, $at),
-                      known_max_id = iif(was_ambiguous, known_max_id, $knownMaxId)
+                      known_max_id = iif(was_ambiguous, known_max_id, $knownMaxId), mark = $mark
      WHERE id = $id`);
   const begin = db.prepare(`
     INSERT INTO outbox_attempts (outbox_id, n, started_at, deadline_at) VALUES (?, ?, ?, ?)`);
@@ -72,10 +76,16 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const forget = db.prepare('DELETE FROM outbox_attempts WHERE outbox_id = ? AND n = ?');
   const proposed = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'proposed'");
   const readPause = scalar(db)<[], string>("SELECT value FROM meta WHERE key = 'push_paused'");
-  const check = db.prepare(`
-    UPDATE outbox SET checks_left = checks_left - $counts, duplicate_of = coalesce(duplicate_of, $duplicate),
-                      candidates = coalesce($candidates, candidates), last_error = coalesce($error, last_error), changed_at = $at
-     WHERE id = $id`);
+  const showSecond = db.prepare(`
+    UPDATE outbox SET duplicate_of = iif(state = 'confirmed', coalesce(duplicate_of, $second), duplicate_of), candidates = $candidates,
+                      changed_at = $at WHERE id = $id`);
+  const showCandidates = db.prepare(`
+    UPDATE outbox SET candidates = $candidates, last_error = $error, changed_at = $at WHERE id = $id`);
+  const countCheck = db.prepare(`
+    UPDATE outbox SET checks_left = checks_left - 1
+     WHERE checks_left > 0 AND state NOT IN ('ready', 'sending', 'ambiguous') AND (changed_at < $started OR changed_at > $at)`);
+  const heldUpBy = scalar(db)<[number], number>(`
+    SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
 
   // A post that somebody has named as the outcome of one row is no second one of another.
   const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
@@ -140,7 +150,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     const [now, from] = [Date.parse(at), [found.state]];
     if (!source.isSame(found, row)) edit({ id: found.id, from, post, content_hash, now });
     if (found.state === 'cancelled') batches.reopen(found.batch, now);
-    move(found.id, { from, to: 'ready' }, { now, notBefore: null, error: null });
+    move(found.id, TRANSITIONS.retry, { now, notBefore: null, error: null });
     return { outcome: 'mended', id: found.id };
   };
 
@@ -156,13 +166,13 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
 
   const move = (id: number, transition: Transition, change: RowChange): OutboxRow | null => {
     const old = byId.get(id);
-    if (!old || !transition.from.includes(old.state)) return null;
-    if (transition.to === 'ready' && old.erased_at !== null) return null;
+    const wanted = old && next(old.state, transition);
+    if (!old || !wanted) return null;
+    if (wanted === 'ready' && old.erased_at !== null) return null;
     if (change.postId !== undefined && (boundTo.get(change.postId) ?? id) !== id) return null;
     const { isHeld, isPaced, isCancelled } = batches.holds(old.batch);
     const comesBack = old.state === 'sending' || old.state === 'ambiguous';
-    // A row that would be sent again by itself although its import was cancelled meanwhile takes two steps at once: ready, cancelled.
-    const to = transition.to === 'ready' && isCancelled && comesBack ? 'cancelled' : transition.to;
+    const to = wanted === 'ready' && isCancelled ? (next(old.state, TRANSITIONS.stop) ?? wanted) : wanted;
     // A person may send all rows of a slow import again at once, and they keep its pace; one that comes back by itself has had its turn.
     const isSentAgain = !comesBack && old.state !== 'ready';
     const waitsForTurn = isPaced && !isCancelled && isSentAgain;
@@ -174,12 +184,23 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       sentBoard.run(old.board, at);
       boards.drop(old);
     }
-    if (change.matched === 'person' && change.postId !== undefined)
-      for (const other of takeBackSecond.all({ id, post: change.postId, at }))
-        changes.add('outbox.updated', at, other);
     changes.outbox(at, id, old.state, to);
+    if (to === 'confirmed' && change.postId !== undefined) freeOthers(id, change.postId, change.now);
     const row = byId.get(id);
     return row ? toRow(row) : null;
+  };
+  /** The post is this row's: it is no other's second one, and rows that waited for a person because of it are decided again. */
+  const freeOthers = (id: number, post: number, now: number): void => {
+    for (const other of takeBackSecond.all({ id, post, at: iso(now) }))
+      changes.add('outbox.updated', iso(now), other);
+    for (const other of heldUpBy.all(post))
+      if (other !== id)
+        move(other, TRANSITIONS.reopen, {
+          now,
+          notBefore: now,
+          candidates: [],
+          error: `post ${post} is row ${id}'s: decided again`,
+        });
   };
   const refused = (old: StoredRow | undefined, from: readonly string[], at: string): Refusal | null => {
     if (!old || !from.includes(old.state)) return { refused: 'gone' };
@@ -222,14 +243,15 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     /** Why `claim` would be refused now; null when it would not. */
     refusal: (id: number, now: number): Refusal | null => refused(byId.get(id), ['ready'], iso(now)),
     claim(request: Claim): OutboxRow | Refusal {
-      const { id, transition, now, deadline, listedMaxId, perMinute = Number.POSITIVE_INFINITY } = request;
+      const { id, transition, now, deadline, listedMaxId, mark = null } = request;
+      const { perMinute = Number.POSITIVE_INFINITY } = request;
       const old = byId.get(id);
       const at = iso(now);
       const refusal = refused(old, transition.from, at);
       if (refusal || !old) return refusal ?? { refused: 'gone' };
       if (pace.nextSendAt(perMinute, now) !== null) return { refused: 'rate limit' };
       pace.noteSend(perMinute, now);
-      send.run({ id, state: transition.to, at, knownMaxId: highest(listedMaxId, knowledge().maxId) });
+      send.run({ id, state: transition.to, at, knownMaxId: highest(listedMaxId, knowledge().maxId), mark });
       begin.run(id, old.attempts + 1, at, iso(deadline));
       changes.outbox(at, id, old.state, transition.to);
       return toRow(byId.get(id) ?? old);
@@ -246,10 +268,47 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       }
       return row;
     },
-    checked({ id, now, counts, duplicate, candidates, error }: SweepCheck): void {
-      const shown = candidates === null ? null : JSON.stringify(candidates);
-      check.run({ id, at: iso(now), counts: counts ? 1 : 0, duplicate, candidates: shown, error });
+    /** Shows second posts on a sent row; false where it shows all of them already. */
+    noteSeconds({ id, posts, now }: PostsOfRow): boolean {
+      const old = byId.get(id);
+      const known = old ? toRow(old).candidates : [];
+      const fresh = posts.filter(
+        (post) => post !== old?.duplicate_of && post !== old?.post_id && !known.includes(post),
+      );
+      // A row on its way has no post yet that these could be beside.
+      if (!old || !SETTLED.includes(old.state) || fresh.length === 0) return false;
+      showSecond.run({
+        id,
+        at: iso(now),
+        second: fresh[0] ?? null,
+        candidates: JSON.stringify([...known, ...fresh]),
+      });
       changes.add('outbox.updated', iso(now), id);
+      return true;
+    },
+    /** Shows what could be the post of a row that waits for a person; false where it shows all of them already. */
+    noteCandidates({ id, posts, now }: PostsOfRow): boolean {
+      const old = byId.get(id);
+      const known = old ? toRow(old).candidates : [];
+      if (!old || posts.every((post) => known.includes(post))) return false;
+      const error =
+        posts.length === 1 ? '1 post could be this one' : `${posts.length} posts could be this one`;
+      showCandidates.run({
+        id,
+        at: iso(now),
+        error,
+        candidates: JSON.stringify([...new Set([...posts, ...toRow(old).baseline])]),
+      });
+      changes.add('outbox.updated', iso(now), id);
+      return true;
+    },
+    checked({ sweepStartedAt, now, until }: SweepCheck): void {
+      countCheck.run({ started: sweepStartedAt, at: iso(now) });
+      writeMeta(db, 'posts_checked_until', iso(until));
+    },
+    noteMark(board: string, is: 'kept' | 'lost'): void {
+      const marks = JSON.parse(readMeta(db, 'push_marks') ?? '{}') as Record<string, string>;
+      writeMeta(db, 'push_marks', JSON.stringify({ ...marks, [board]: is }));
     },
     setPaused: (reason: string | null): void =>
       reason === null ? dropMeta(db, 'push_paused') : writeMeta(db, 'push_paused', reason),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fold } from '../../base/words.ts';
+import { fold, withoutAddresses } from '../../base/words.ts';
 import { pageSql } from '../browse/browse.ts';
 import { boundOf, conditionsOf, EVERY_LIVE_POST, type PostFilter } from '../browse/filter.ts';
 import type { Db } from '../db.ts';
@@ -34,6 +34,13 @@ interface Scored {
 export interface Scope {
   filter: PostFilter;
   limit: number;
+  /** Whether words inside e-mail addresses count. */
+  isInAddresses: boolean;
+}
+
+/** The text in which words are looked for. */
+export function readFor(isInAddresses: boolean): (text: string) => string {
+  return isInAddresses ? (text) => text : withoutAddresses;
 }
 
 export type Rank = ReturnType<typeof ranking>;
@@ -122,7 +129,8 @@ const SCANNED = 3000;
  * the first few hundred titles.
  */
 function newestScan(db: Db) {
-  return (beginning: string, { filter, limit }: Scope): number[] => {
+  return (beginning: string, { filter, limit, isInAddresses }: Scope): number[] => {
+    const read = readFor(isInAddresses);
     const ids = pageSql({ filter, sort: 'newest', after: null });
     const rows = db
       .prepare<object, { id: number; title: string; content: string }>(`
@@ -131,8 +139,8 @@ function newestScan(db: Db) {
     const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
     const [titles, texts]: [number[], number[]] = [[], []];
     for (const { id, title, content } of rows) {
-      if (begins.test(fold(title))) titles.push(id);
-      else if (texts.length < limit && begins.test(fold(content))) texts.push(id);
+      if (begins.test(fold(read(title)))) titles.push(id);
+      else if (texts.length < limit && begins.test(fold(read(content)))) texts.push(id);
       if (titles.length === limit) break;
     }
     return [...titles, ...texts].slice(0, limit);
@@ -163,13 +171,13 @@ function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Score
     if (chosen.length === 0) return [];
     const found = any(chosen, { ...scope, limit: COMPARED });
     const all = new Map(found.map(({ id, relevance }) => [id, relevance]));
-    const cover = coverageOf(chosen);
+    const [cover, read] = [coverageOf(chosen), readFor(scope.isInAddresses)];
     const scored = texts
       .all(JSON.stringify([...all.keys()]))
       .map(({ id, title, content }) => ({
         id,
         relevance: all.get(id) ?? 0,
-        coverage: cover(`${title}\n${content}`),
+        coverage: cover(read(`${title}\n${content}`)),
       }))
       .sort((a, b) => b.coverage - a.coverage || a.relevance - b.relevance || b.id - a.id);
     const least = LEAST_SHARE * (scored[0]?.coverage ?? 0);

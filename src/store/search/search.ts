@@ -8,7 +8,16 @@ import { unindexedPosts } from '../index/text-index.ts';
 import { openMirrorReadOnly } from '../open.ts';
 import { scalar } from '../sql.ts';
 import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
-import { isEveryPost, matchOf, type Rank, ranking, type Scope, type Sized, telling } from './rank.ts';
+import {
+  isEveryPost,
+  matchOf,
+  type Rank,
+  ranking,
+  readFor,
+  type Scope,
+  type Sized,
+  telling,
+} from './rank.ts';
 import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
 import { suggester } from './suggest.ts';
 
@@ -27,6 +36,8 @@ export interface SearchOptions {
   among?: PostFilter;
   /** Whether comments that only the team sees count; they do unless this is false. */
   isInternal?: boolean;
+  /** Whether words inside e-mail addresses count; they do unless this is false. */
+  isInAddresses?: boolean;
   /** Whether each hit comes with its snippet as an excerpt. */
   isExcerpt?: boolean;
 }
@@ -101,11 +112,18 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
   const rank = ranking(db);
   const named = namedPosts(db, upstream);
   const boardNamed = boardFinder(db);
-  return (text, { limit = SEARCH_LIMIT, board, typing = false, among = EVERY_LIVE_POST } = {}) => {
+  return (text, options = {}) => {
+    const {
+      limit = SEARCH_LIMIT,
+      board,
+      typing = false,
+      among = EVERY_LIVE_POST,
+      isInAddresses = true,
+    } = options;
     const filter = board === undefined ? among : { ...among, board: [boardNamed(board).id] };
-    const scope = { filter, limit };
-    const { ids, words, isAddress } = named(text, filter);
-    const terms = readTerms(words, { typing: typing && !isAddress });
+    const scope = { filter, limit, isInAddresses };
+    const { ids, words, isAddress } = named(text, scope);
+    const terms = readTerms(words, { typing: typing && !isAddress, isInAddresses });
     if (terms.length === 0 && ids.length === 0) return null;
     const found = bestOf(rank, terms, scope);
     const isPartial = found.isPartial && ids.length === 0;
@@ -198,14 +216,15 @@ interface Named {
 }
 
 /** Posts that are asked for by number or address. What may as well be something else is looked for as words, too. */
-function namedPosts(db: Db, upstream: string): (text: string, filter: PostFilter) => Named {
+function namedPosts(db: Db, upstream: string): (text: string, scope: Scope) => Named {
   const find = (condition: string, wanted: readonly (number | string)[], filter: PostFilter): KnownPost[] =>
     db
       .prepare<object, KnownPost>(`
           SELECT p.id, p.url FROM posts p
           WHERE ${[condition, ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
       .all({ wanted: JSON.stringify(wanted) });
-  return (text, filter) => {
+  return (text, { filter, isInAddresses }) => {
+    const read = readFor(isInAddresses);
     const asked = bare(text);
     const number = /^\d{1,15}$/.test(asked) ? Number(asked) : postNumberIn(asked);
     if (number !== null)
@@ -213,7 +232,8 @@ function namedPosts(db: Db, upstream: string): (text: string, filter: PostFilter
     const address = addressIn(asked, upstream);
     if (!address) return { ids: [], words: text, isAddress: false };
     const numbered = find(BY_ID, numbersIn(wholePath(address)), filter);
-    const known = [...numbered, ...find(BY_URL, spellingsOf(address), filter)];
+    const all = [...numbered, ...find(BY_URL, spellingsOf(address), filter)];
+    const known = all.filter(({ url }) => read(url) === url);
     const found = known.map((post) => ({ ...post, likeness: likenessOf(address, post, upstream) }));
     const ids = found.filter(({ likeness }) => likeness !== 'none').map(({ id }) => id);
     const isSure = found.some(({ likeness }) => likeness === 'sure');
@@ -351,7 +371,7 @@ function searcher(db: Db, upstream: string) {
       return { hits: [], isMore: false, isQuestion: false, isPartial: false, suggestion: null, unindexed };
     const { terms, best, isPartial, unknown } = found;
     return {
-      hits: show(terms, best.slice(offset, end), options.isExcerpt ?? false),
+      hits: show(terms, best.slice(offset, end), options),
       isMore: best.length > end,
       isQuestion: true,
       isPartial,
@@ -368,13 +388,14 @@ function searcher(db: Db, upstream: string) {
 }
 
 /** Rows with what was found marked in them. */
-function shower(db: Db): (terms: readonly Term[], best: readonly Match[], isExcerpt: boolean) => Hit[] {
+function shower(db: Db): (terms: readonly Term[], best: readonly Match[], options: SearchOptions) => Hit[] {
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
   const comment = scalar(db)<[number], string>(
     `SELECT substr(content, 1, ${READ}) FROM comments WHERE id = ?`,
   );
-  return (terms, best, isExcerpt) => {
-    const mark = marker(terms);
+  return (terms, best, { isExcerpt = false, isInAddresses = true }) => {
+    const [read, marks] = [readFor(isInAddresses), marker(terms)];
+    const mark = (text: string) => marks(read(text));
     const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
     return best.flatMap((match, place) => {
       const row = rows.get(match.id);

@@ -4,13 +4,15 @@ import type { Db } from '../db.ts';
 import { matchTerm, readTerms, type Term } from '../index/terms.ts';
 import { scalar } from '../sql.ts';
 import { marker } from './marks.ts';
-import { ranking, rarest, type Sized } from './rank.ts';
+import { ranking, rarest, readFor, type Sized } from './rank.ts';
 
 /** What posts are to be like: one of the mirror, or a text that is none yet. */
 export interface SimilarRequest {
   about: number | { title: string; content: string };
   /** 10 unless given. */
   limit?: number;
+  /** Whether words inside e-mail addresses count; they do unless this is false. */
+  isInAddresses?: boolean;
 }
 
 export interface SimilarPost extends Omit<PostLine, 'boardSlug'> {
@@ -62,12 +64,14 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
   const rows = db.prepare<[string], PostLine & { content: string }>(CANDIDATES);
   const same = sameAs(db);
   const candidates = candidatesOf(db);
-  return ({ about, limit = LIMIT }) => {
-    const text = typeof about === 'number' ? find.get(about) : about;
-    if (!text) return null;
+  return ({ about, limit = LIMIT, isInAddresses = true }) => {
+    const read = readFor(isInAddresses);
+    const found = typeof about === 'number' ? find.get(about) : about;
+    if (!found) return null;
+    const text = { title: read(found.title), content: read(found.content) };
     const own = typeof about === 'number' ? about : null;
     const sized = (terms: readonly Term[]): Sized[] => rank.size(terms);
-    const asked = askedOf(text, sized, { known: own === null ? 0 : 1, all: span.get() ?? 1 });
+    const asked = askedOf(text, sized, { isInAddresses, known: own === null ? 0 : 1, all: span.get() ?? 1 });
     const marked = own === null ? new Set<number>() : same(own);
     const ids = new Set([...marked, ...candidates(rarest(asked, ASKED, MOST_POSTS), own)]);
     const compare = comparison(text, asked);
@@ -75,7 +79,7 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
       .all(JSON.stringify([...ids]))
       .map(({ content, boardSlug: _, ...post }) => ({
         ...post,
-        likeness: compare({ title: post.title, content }),
+        likeness: compare({ title: read(post.title), content: read(content) }),
         isSame: marked.has(post.id),
       }))
       .filter((post) => post.isSame || post.likeness >= LEAST)
@@ -121,12 +125,12 @@ function candidatesOf(db: Db): (chosen: readonly Asked[], own: number | null) =>
 function askedOf(
   { title, content }: Text,
   size: (terms: readonly Term[]) => Sized[],
-  { known, all }: { known: number; all: number },
+  { known, all, isInAddresses }: { known: number; all: number; isInAddresses: boolean },
 ): Asked[] {
   const tells = ({ phrases: [words = []] }: Term): boolean =>
     words.length > 1 || ((words[0]?.length ?? 0) > 1 && !isSmallWord(words[0] ?? ''));
   const read = (text: string): Term[] =>
-    readTerms(text.replace(/["“”„«»*]/gu, ' '), { most: MOST_WORDS }).filter(tells);
+    readTerms(text.replace(/["“”„«»*]/gu, ' '), { most: MOST_WORDS, isInAddresses }).filter(tells);
   const keyOf = ({ phrases: [words = []] }: Term): string => words.join(' ');
   const inTitle = read(title);
   const keys = new Set(inTitle.map(keyOf));

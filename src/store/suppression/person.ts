@@ -1,3 +1,4 @@
+import { TRANSITIONS, whereAndTo } from '../../outbox/decide/states.ts';
 import { type ChangeType, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { chunkEnd, scalar } from '../sql.ts';
@@ -164,9 +165,11 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
         OR EXISTS (SELECT 1 FROM outbox_attempts a WHERE a.outbox_id = o.id AND ${names('a.error')}))`);
   const changes = changeLog(db);
   const rewrite = db.prepare(`
-    UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at,
-                      state = iif(state = 'proposed', 'cancelled', state)
+    UPDATE outbox SET title = $title, content = $content, url = $url, last_error = $last_error, erased_at = $at, changed_at = $at
      WHERE id = $id`);
+  const { set } = whereAndTo(TRANSITIONS.cancel);
+  // What an agent proposed would be sent in other words than the person was asked about.
+  const drop = db.prepare(`UPDATE outbox SET ${set} WHERE id = ? AND state = 'proposed'`);
   const forgetErrors = db.prepare(`
     UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL`);
   // What a row said before a person mended it is no post: it goes, whatever state the row is in.
@@ -198,6 +201,7 @@ function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
             'last_error',
           ]);
           rewrite.run({ id, at, title, content, url, last_error });
+          drop.run(id);
           forgetErrors.run(id);
           changes.add('outbox.erased', at, id);
           counts.mentions++;

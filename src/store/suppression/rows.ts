@@ -1,3 +1,4 @@
+import { TRANSITIONS, whereAndTo } from '../../outbox/decide/states.ts';
 import { type ChangeLog, changeLog } from '../change-log.ts';
 import type { Db } from '../db.ts';
 import { textIndex } from '../index/text-index.ts';
@@ -116,21 +117,23 @@ export function rowErasers(db: Db) {
 }
 
 /**
- * A row that waits is cancelled, and so is one of which nobody knows whether it left a post: it could no longer be searched for. Along
- * the transitions of src/outbox/states.ts that is cancel, or markAmbiguous, park and cancel. Without its words no second post
- * of it can be looked for either, hence no more checks.
+ * A row that waits is cancelled, and so is one that may or may not have left a post: it could no longer be searched for. Without its words
+ * no second post of it can be looked for either, hence no more checks.
  */
 function outboxEraser(db: Db, changes: ChangeLog) {
   const row = db.prepare(`
     UPDATE outbox SET title = $erased, content = iif(content = '', '', $erased), email = iif(email IS NULL, NULL, $erased),
                       full_name = NULL, url = NULL, last_error = $reason, checks_left = 0, not_before = NULL, on_hold = 0,
-                      state = iif(state IN ('confirmed', 'rejected'), state, 'cancelled'), erased_at = $at, changed_at = $at
+                      erased_at = $at, changed_at = $at
      WHERE id = $id`);
+  const { set, where } = whereAndTo(TRANSITIONS.erase);
+  const drop = db.prepare(`UPDATE outbox SET ${set} WHERE id = ? AND ${where}`);
   const attempts = db.prepare(`
     UPDATE outbox_attempts SET error = NULL WHERE outbox_id = ? AND error IS NOT NULL`);
   const edits = db.prepare('DELETE FROM outbox_edits WHERE outbox_id = ?');
   return (id: number, at: string): void => {
     row.run({ id, at, erased: ERASED, reason: 'its text was erased' });
+    drop.run(id);
     attempts.run(id);
     edits.run(id);
     changes.add('outbox.erased', at, id);

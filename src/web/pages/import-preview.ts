@@ -1,10 +1,10 @@
 import type { KnownBoard } from '../../base/boards.ts';
 import type { ImportState } from '../../http/dashboard/imports.ts';
 import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
-import type { UnclearField } from '../../outbox/csv/columns.ts';
 import type { Field, MappedColumn } from '../../outbox/csv/rows.ts';
 import type { UnknownBoard } from '../../outbox/import/boards.ts';
 import type { RefusedLine } from '../../outbox/import/intake.ts';
+import type { Question } from '../../outbox/import/questions.ts';
 import type { NewRow } from '../../store/outbox/types.ts';
 import { fetchJson } from '../api.ts';
 import { STATES } from '../batch.ts';
@@ -69,18 +69,22 @@ export function showPreview(view: PreviewView): Child[] {
       place.isBusy = false;
     }
   };
-  const unclear = preview.columns?.unclear ?? [];
+  // Boards have a card of their own, with one line each.
+  const questions = preview.questions.filter(({ takes }) => !isUnknownBoard(takes));
   return [
     trouble,
-    preview.ok || unclear.length > 0 ? null : banner('warn', sentence(preview.problem)),
+    preview.ok || questions.length > 0 ? null : banner('warn', sentence(preview.problem)),
     preview.ok ? null : h('div.actions', other()),
-    ...unclear.map((each) => questionCard(view, each, choose)),
+    ...questions.map((each) => questionCard(view, each, choose)),
     preview.ok ? summary(view, preview) : null,
     preview.ok ? boardsCard(view, preview, choose) : null,
     columnsCard(view, preview, choose),
     ...(preview.ok ? foundCards(view, preview) : []),
   ];
 }
+
+const isUnknownBoard = (takes: Question['takes']): boolean =>
+  takes !== null && 'board' in takes && takes.board !== null;
 
 function merged(before: Change, change: Change): Change {
   const map = { ...before.map, ...change.map };
@@ -100,40 +104,26 @@ const NAMES: Record<Field, string> = {
   key: 'Its own id',
 };
 
-/** A field that the program does not guess: columns that could be it are proposed, and one click answers. */
-function questionCard(view: PreviewView, unclear: UnclearField, choose: Choose): HTMLElement {
-  const { field: name, problem, proposals } = unclear;
-  if (name === 'board') {
-    const onPick = (board: string): void => choose({ board });
-    const picker = boardPicker({
-      id: 'ask-board',
-      label: 'The board of all rows',
-      boards: view.boards,
-      onPick,
-    });
-    return card(
-      { title: 'Which board do the rows go to?', note: 'no column of the file says it' },
-      boardField('One board for all rows', picker),
-    );
-  }
-  const offered = proposals.map((header) =>
-    button(`“${header}”`, () => choose({ map: { [name]: header } }), {
-      class: 'main',
-    }),
+/** What the program does not decide by itself, in the words of the command line. One click answers. */
+function questionCard(view: PreviewView, asked: Question, choose: Choose): HTMLElement {
+  const { id, problem, question, note, answers, takes } = asked;
+  const offered = answers.map(({ text, choice }) =>
+    button(text, () => choose(choice), { class: asked.isBlocking ? 'main' : '' }),
   );
-  if (name === 'content') offered.push(button('No text', () => choose({ map: { content: null } })));
-  const isPublic = name === 'title' || name === 'content';
+  const other = offered.length > 0 ? 'Or choose another column below.' : 'Choose it below.';
   return card(
-    { title: `Which column is the ${NAMES[name].toLowerCase()}?`, note: problem },
-    isPublic
-      ? h(
-          'p.note',
-          'It can be read by everybody, so nothing that may be personal or internal is taken for it by a guess.',
-        )
-      : null,
-    h('div.actions', ...offered),
-    h('p.note', offered.length > 0 ? 'Or choose another column below.' : 'Choose it below.'),
+    { title: question, note: problem },
+    note === null ? null : h('p.note', note),
+    offered.length > 0 ? h('div.actions', { id: `ask-${id}` }, ...offered) : null,
+    takes && 'board' in takes ? boardForAll(view, choose) : null,
+    takes && 'column' in takes ? h('p.note', other) : null,
   );
+}
+
+function boardForAll({ boards }: PreviewView, choose: Choose): Child {
+  const onPick = (board: string): void => choose({ board });
+  const picker = boardPicker({ id: 'ask-board', label: 'The board of all rows', boards, onPick });
+  return boardField('One board for all rows', picker);
 }
 
 function summary(view: PreviewView, preview: Readable): HTMLElement {
@@ -150,6 +140,7 @@ function summary(view: PreviewView, preview: Readable): HTMLElement {
     { title: 'What would happen', note: `${size(view.state.bytes)}; nothing was written so far` },
     h('div.figures', ...shown.map(([name, n]) => h('div.figure', h('b', number(n)), h('span', name)))),
     accepted > 0 ? h('p', `${estimateText(preview.estimate)}. `, told(preview)) : null,
+    preview.lost === null ? null : h('p.note', { id: 'lost' }, preview.lost),
     notes(preview),
     h('div.actions', importButton(view, preview), other(), results(view, already)),
   );
@@ -175,9 +166,9 @@ function notes({ tally }: Readable): Child {
 }
 
 function importButton({ commit, place }: PreviewView, preview: Readable): Child {
-  const { tally, choices, found, estimate } = preview;
+  const { tally, choices, questions, estimate } = preview;
   const rows = counted(tally.accepted, 'row');
-  const open = found.unknownBoards.length;
+  const open = questions.filter(({ isBlocking }) => isBlocking).length;
   const ask = (): void =>
     openForm({
       title: `Import ${rows}?`,
@@ -207,11 +198,7 @@ function importButton({ commit, place }: PreviewView, preview: Readable): Child 
       'aria-describedby': open > 0 ? 'import-waits' : null,
     }),
     open > 0
-      ? h(
-          'span.note',
-          { id: 'import-waits' },
-          `First say where the rows of ${counted(open, 'unknown board')} go.`,
-        )
+      ? h('span.note', { id: 'import-waits' }, `First answer ${counted(open, 'question')} on this page.`)
       : null,
   ];
 }
@@ -286,7 +273,7 @@ function mapPicker(
     const slug = value === DROP ? null : value === AS_IS ? board : value;
     choose({ boardMap: { [board]: slug } });
   };
-  const [id, label] = [`map-${board}`, `Where the rows of ${board} go`];
+  const [id, label] = [`map-${board}`, `Where do the rows of “${board}” go?`];
   return boardPicker({ id, label, boards, suggested: suggestions, others, chosen, onPick }).element;
 }
 
@@ -317,7 +304,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     onPick: (value) => choose({ board: value === 'column' ? null : value }),
   });
   return card(
-    { title: 'How it is read and sent', note: 'each choice tries it anew' },
+    { title: 'How it is read and sent', note: 'each choice reads the file again' },
     readAs(preview),
     h(
       'div.pair',
@@ -325,6 +312,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
       boardField('One board for all rows', forAll),
       encodingField(preview, choose),
       paceField(choices, choose),
+      markField(choices, choose),
     ),
   );
 }
@@ -394,6 +382,13 @@ function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
     choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
   });
   return field('Posts a minute, at most', input);
+}
+
+function markField({ mark }: ImportChoices, choose: Choose): HTMLElement {
+  const input = h('input', { id: 'field-mark', maxlength: 80, placeholder: 'such as Imported from Canny' });
+  input.value = mark ?? '';
+  input.addEventListener('change', () => choose({ mark: input.value.trim() || null }));
+  return field('End each post with this and a reference', input);
 }
 
 /** What the mirror can tell about the rows that would be sent. */

@@ -393,7 +393,7 @@ function byNumber({ row }: OutboxDetail, done: Done): HTMLElement {
   const trouble = h('div');
   const choose = (): void => {
     const post = Number(input.value);
-    if (Number.isSafeInteger(post) && post > 0) resolveAs(row.id, post, done);
+    if (Number.isSafeInteger(post) && post >= 0) resolveAs(row.id, post, done);
     else fill(trouble, banner('warn', 'Give the number of the post, such as 1234.'));
   };
   const act = button('It is that post', choose, { id: 'is-other' });

@@ -61,14 +61,14 @@ describe('importing in the browser', onStage, () => {
     ].join('\n');
     await choose(page, text);
     await page.getByText('This looks like a Canny export').waitFor();
-    await page.getByText('First say where the rows of 2 unknown boards go.').waitFor();
+    await page.getByText('First answer 2 questions on this page.').waitFor();
     assert.equal(await page.locator('#import').isDisabled(), true);
     await page.getByText('1 customer may be told by the service').waitFor();
     await page.getByRole('heading', { name: 'A first wish' }).waitFor();
-    await page.getByLabel('Where the rows of Wünsche go').first().selectOption('Feature requests');
-    await page.getByText('the rows of 1 unknown board go').waitFor();
+    await page.getByLabel('Where do the rows of “Wünsche” go?').first().selectOption('Feature requests');
+    await page.getByText('First answer 1 question on this page.').waitFor();
     const tried = page.waitForRequest(/\/preview$/);
-    await page.getByLabel('Where the rows of Altes go').first().selectOption('Leave its rows out');
+    await page.getByLabel('Where do the rows of “Altes” go?').first().selectOption('Leave its rows out');
     assert.deepEqual(
       (await tried).postDataJSON(),
       { map: {}, boardMap: { Altes: null } },
@@ -195,7 +195,10 @@ describe('importing in the browser', onStage, () => {
   it('mends rejected rows by their board, and one by one, and keeps what they said', async (t) => {
     const { page, assertCalm } = await enter(t);
     await choose(page, rowsOf(['Lost wish 1', 'Lost wish 2', 'Lost wish 3'], 'nowhere'));
-    await page.getByLabel('Where the rows of nowhere go').first().selectOption('Send to “nowhere” as it is');
+    await page
+      .getByLabel('Where do the rows of “nowhere” go?')
+      .first()
+      .selectOption('Send to “nowhere” as it is');
     await importAll(page);
     await page.getByText('Nothing more happens by itself; 3 rows need you.').waitFor();
     await page.locator('#rows').click();

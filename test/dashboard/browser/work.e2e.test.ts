@@ -158,13 +158,18 @@ describe('somebody at work on the dashboard', onStage, () => {
     const { page, open, assertCalm } = await enter(t);
     await open('/sync');
     for (let id = 60; id < 90; id++) stage.sandbox.world.deletePost(id);
-    await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
-    await page.getByText('30 rows of posts not shown upstream').waitFor();
-    await until('the sweep has ended', async () => {
-      const { lists } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
-      return lists.every(({ running }) => running === null);
-    });
-    await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
+    const sweepsOfPosts = async (): Promise<number> => {
+      const { runs } = (await (await fetch(`${stage.url}/data/sync`)).json()) as SyncState;
+      return runs.filter(
+        (run) => run.resource === 'posts' && run.mode === 'sweep' && run.outcome === 'complete',
+      ).length;
+    };
+    // Thirty rows in a row look like a lost piece of the list: they are held after three sweeps.
+    for (const _ of [1, 2, 3]) {
+      const before = await sweepsOfPosts();
+      await page.getByRole('button', { name: 'Read the whole list: posts' }).click();
+      await until('the sweep has ended', async () => (await sweepsOfPosts()) > before);
+    }
     const accept = page.getByRole('button', { name: 'Accept 30 deletions' });
     await accept.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Accept 30 deletions' }).click();

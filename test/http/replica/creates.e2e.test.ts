@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
+import { TRANSITIONS } from '../../../src/outbox/decide/states.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { AS_USER, CREATE, call, create, json, POSTS, type Problem, posts } from '../../sandbox/client.ts';
 import { until } from '../../support/until.ts';
@@ -131,7 +132,7 @@ describe('a create through the mirror', () => {
     const api = await openReplica(t, {}, { isSending: false });
     const waiting = call(api, CREATE, { body: { board: 'bugs', title: 'T', content: '' } });
     await until('it is in the outbox', async () => (await api.outbox.counts(null)).ready > 0);
-    await api.outbox.move(1, { from: ['ready'], to: 'cancelled' }, { now: Date.now() });
+    await api.outbox.move(1, TRANSITIONS.cancel, { now: Date.now() });
     const reply = await waiting;
     assert.equal(reply.status, 409);
     assert.match(json<Problem>(reply).detail, /Row 1 of the outbox was cancelled/);

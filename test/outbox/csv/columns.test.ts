@@ -106,7 +106,11 @@ describe('what could be meant in two ways is refused', () => {
       /--map title="title \(column 1\)"/,
     ],
     ['board,Title,title,c', /^columns 2 and 3, "Title", "title", could both/, /--map title="Title"/],
-    ['board,votes', /^the file has no title column$/, /"board", "votes".*--map title=Header/],
+    [
+      'board,votes',
+      /^the file has no title column, and no other column looks fit to be the title$/,
+      /"board", "votes".*--map title=Header/,
+    ],
     [
       'title,votes',
       /^the file has no board column, and no board was given for all rows$/,
@@ -161,7 +165,7 @@ describe('--map says which column is which', () => {
     assert.match(await choose('(column 4)'), /title=\(column 4\) \(asked\)/);
     const { message, hint } = await refusal('board,x,x\n', { map: { title: 'x' } });
     assert.match(message, /columns 2 and 3, "x \(column 2\)", "x \(column 3\)"/);
-    assert.equal(hint, 'Say which one it is: --map title="x (column 2)"');
+    assert.equal(hint, 'Which column is the title? Say which one it is: --map title="x (column 2)"');
   });
 
   test('a column that is really called like a position is never mixed up with it', async () => {

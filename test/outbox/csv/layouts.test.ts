@@ -58,18 +58,21 @@ describe('people are not titles', () => {
   });
 
   const ASKED: [string, string[]][] = [
-    ['Name,Description\nAda,Please', ['title: Description']],
-    ['Name,Comment\nAda,Please', ['title: Comment']],
-    ['Person,Wish\nAda,Dark mode', ['title: Wish']],
+    ['Name,Description\nAda,Please add a dark mode', ['title: Description']],
+    ['Name,Comment\nAda,Please add a dark mode', ['title: Comment']],
+    ['Person,Anything else\nAda,Dark mode', ['title: Anything else']],
     ['Wunschzettel,Name,Email', ['title: Wunschzettel']],
     ['Name,Email,Phone', ['title: ']],
-    ['Respondent,Q1 What would you improve?\nada@x.example,Speed', ['title: Q1 What would you improve?']],
+    [
+      'Respondent,Q1 What would you improve?\nada@x.example,More speed',
+      ['title: Q1 What would you improve?'],
+    ],
     ['Opportunity,Customer name,Post author', ['title: Opportunity']],
     ['Ansprechpartner;Anliegen', ['title: Anliegen']],
-    ['Personne;Souhait;Nom du client', ['title: Souhait']],
+    ['Personne;Besoin;Nom du client', ['title: Besoin']],
     ['Encuestado;Propuesta;Apellidos', ['title: Propuesta']],
     ['Respondente;Proposta;Telefone', ['title: Proposta']],
-    ['Which,Idea\nx,ada@x.example', ['title: Which']],
+    ['Which,Idea\nDark mode,ada@x.example', ['title: Which']],
   ];
   for (const [text, questions] of ASKED) {
     test(`${JSON.stringify(text)} is asked about, and no person is proposed`, async () =>

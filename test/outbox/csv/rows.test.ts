@@ -335,3 +335,13 @@ test('a header that cannot be read refuses the file and names the line', async (
     /line 1 has a byte that is not UTF-8/,
   );
 });
+
+test('a file has at most 10,000 columns, whichever delimiter it uses', async () => {
+  const names = (columns: number): string[] => Array.from({ length: columns - 2 }, (_, n) => `Label ${n}`);
+  for (const delimiter of [',', ';', '\t']) {
+    const file = (columns: number): string => `${['title', 'board', ...names(columns)].join(delimiter)}\n`;
+    const refused = await refusal(file(200_000));
+    assert.match(refused.message, /^the header in line 1 has 200000 columns, and a file has at most 10000$/);
+    assert.match(refused.hint ?? '', /Delete the columns that are not needed/);
+  }
+});

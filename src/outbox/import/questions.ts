@@ -1,0 +1,199 @@
+import { counted, grouped } from '../../base/text.ts';
+import type { UnclearField } from '../csv/columns.ts';
+import type { Field, FoundColumns } from '../csv/rows.ts';
+import type { UnknownBoard } from './boards.ts';
+import type { StateCount, Tally } from './intake.ts';
+
+/** What a person may say about a file; each part is added to what was said before. */
+export interface Choice {
+  map?: Record<string, string | null>;
+  board?: string;
+  boardMap?: Record<string, string | null>;
+  includeClosed?: boolean;
+  acceptRepeatedTitles?: boolean;
+  acceptStrippedKeys?: boolean;
+}
+
+export interface Answer {
+  text: string;
+  choice: Choice;
+  /** What says the same on the command line; null where leaving a flag out does. */
+  flag: string | null;
+}
+
+/** What the program does not decide by itself. The command line and the browser ask it in these words. */
+export interface Question {
+  id: string;
+  /** What is not clear: a clause without its end. */
+  problem: string;
+  question: string;
+  /** What is good to know before an answer; null where there is nothing. */
+  note: string | null;
+  answers: Answer[];
+  /** What may be named instead of an answer: any column for this field, or any board for these rows. */
+  takes: { column: Field } | { board: string | null } | null;
+  /** Nothing is imported before it has an answer. */
+  isBlocking: boolean;
+}
+
+const PUBLIC =
+  'It can be read by everybody, so nothing that may be personal or internal is taken for it by a guess.';
+
+const quoted = (name: string): string => `“${name}”`;
+
+/** What has to be said before a file can be read at all. */
+export function columnQuestions(unclear: readonly UnclearField[]): Question[] {
+  return unclear.map((each) => (each.field === 'board' ? boardQuestion(each) : columnQuestion(each)));
+}
+
+function columnQuestion({ field, problem, question, proposals }: UnclearField): Question {
+  const isPublic = field === 'title' || field === 'content';
+  const none = { text: field === 'content' ? 'No text' : 'None of them', choice: { map: { [field]: null } } };
+  return {
+    id: field,
+    problem,
+    question,
+    note: isPublic ? PUBLIC : null,
+    answers: [
+      ...proposals.map((header) => columnAnswer(field, header)),
+      ...(field === 'title' ? [] : [{ ...none, flag: `--map ${field}=` }]),
+    ],
+    takes: { column: field },
+    isBlocking: true,
+  };
+}
+
+function columnAnswer(field: Field, header: string): Answer {
+  return { text: quoted(header), choice: { map: { [field]: header } }, flag: `--map ${field}="${header}"` };
+}
+
+function boardQuestion({ problem, question, proposals }: UnclearField): Question {
+  return {
+    id: 'board',
+    problem,
+    question,
+    note: null,
+    answers: proposals.map((header) => columnAnswer('board', header)),
+    takes: { board: null },
+    isBlocking: true,
+  };
+}
+
+/** What the rows of a file leave open. */
+export interface RowFindings {
+  columns: Pick<FoundColumns, 'mapping' | 'otherTitles'>;
+  tally: Tally;
+  unknownBoards: readonly UnknownBoard[];
+  choices: { includeClosed?: boolean | undefined; acceptRepeatedTitles?: boolean | undefined };
+}
+
+export function rowQuestions({ columns, tally, unknownBoards, choices }: RowFindings): Question[] {
+  return [
+    ...(choices.acceptRepeatedTitles ? [] : repeatedTitles(columns, tally)),
+    ...unknownBoards.map(unknownBoardQuestion),
+    ...strippedKeys(tally),
+    ...closedRows(tally, choices.includeClosed === true),
+  ];
+}
+
+/** Of fewer rows nothing can be told. */
+const FEW_ROWS = 5;
+
+/** Titles of posts hardly repeat. Where more than a fifth of the rows repeat one, the column may be another thing. */
+function repeatedTitles({ mapping, otherTitles }: RowFindings['columns'], { titles }: Tally): Question[] {
+  const { rows, repeated, most } = titles;
+  if (rows < FEW_ROWS || repeated * 5 <= rows || !most) return [];
+  const header = mapping.find(({ field }) => field === 'title')?.header ?? '';
+  const send = { acceptRepeatedTitles: true };
+  return [
+    {
+      id: 'repeated-titles',
+      problem: `${grouped(repeated)} of ${counted(rows, 'row')} have the title of another row; ${quoted(most.title)} stands there ${grouped(most.rows)} times`,
+      question: `Is ${quoted(header)} the column of the titles?`,
+      note: null,
+      answers: [
+        ...otherTitles.map((other) => ({
+          ...columnAnswer('title', other),
+          text: `No, it is ${quoted(other)}`,
+        })),
+        { text: 'Yes, send them so', choice: send, flag: '--accept-repeated-titles' },
+      ],
+      takes: { column: 'title' },
+      isBlocking: true,
+    },
+  ];
+}
+
+function unknownBoardQuestion({ board, rows, suggestions }: UnknownBoard): Question {
+  const to = (slug: string | null, text: string): Answer => ({
+    text,
+    choice: { boardMap: { [board]: slug } },
+    flag: `--board-map "${board}=${slug ?? ''}"`,
+  });
+  return {
+    id: `board ${board}`,
+    problem: `no board is known as ${quoted(board)} (${counted(rows, 'row')})`,
+    question: `Where do the rows of ${quoted(board)} go?`,
+    note: null,
+    answers: [
+      ...suggestions.map((slug) => to(slug, quoted(slug))),
+      to(board, `Send to ${quoted(board)} as it is`),
+      to(null, 'Leave its rows out'),
+    ],
+    takes: { board },
+    isBlocking: true,
+  };
+}
+
+function strippedKeys({ held }: Tally): Question[] {
+  const [first] = held.examples;
+  if (!first) return [];
+  const they = held.rows === 1 ? 'It is' : 'They are';
+  return [
+    {
+      id: 'stripped-keys',
+      problem: `${counted(held.rows, 'row')} with the title, text, board and customer of an earlier import, under the same number with other zeros before it (${quoted(first.key)} in line ${first.line}, ${quoted(first.before)} before)`,
+      question: held.rows === 1 ? 'Is it another post?' : 'Are they other posts?',
+      note: `A spreadsheet takes such zeros away. ${they} held, and not sent without a yes.`,
+      answers: [
+        { text: 'Yes, send them', choice: { acceptStrippedKeys: true }, flag: '--accept-stripped-keys' },
+      ],
+      takes: null,
+      isBlocking: false,
+    },
+  ];
+}
+
+function closedRows({ workStates }: Tally, isIncluded: boolean): Question[] {
+  const closed = workStates.filter(({ isClosed }) => isClosed);
+  const rows = closed.reduce((sum, state) => sum + state.rows, 0);
+  if (rows === 0) return [];
+  const said = closed.map(({ text, rows: n }: StateCount) => `${text} ${grouped(n)}`).join(', ');
+  const answer = isIncluded
+    ? { text: 'Leave them out', choice: { includeClosed: false }, flag: null }
+    : { text: 'Send them too', choice: { includeClosed: true }, flag: '--include-closed' };
+  const verb = rows === 1 ? 'is' : 'are';
+  return [
+    {
+      id: 'closed',
+      problem: `${counted(rows, 'row')} ${verb} finished by the state in the file (${said}) and ${verb} ${isIncluded ? 'sent too' : 'left out'}`,
+      question: isIncluded ? 'Leave finished rows out?' : 'Send finished rows too?',
+      note: 'A finished row comes in as a new post, with the first status of the service.',
+      answers: [answer],
+      takes: null,
+      isBlocking: false,
+    },
+  ];
+}
+
+const LOST_NAMES = 6;
+
+/** What the file has and the API does not take; null where there is nothing of the kind. */
+export function lostText({ lostColumns }: Pick<FoundColumns, 'lostColumns'>): string | null {
+  if (lostColumns.length === 0) return null;
+  const parts = lostColumns.map(({ what, headers }) => {
+    const more = headers.length > LOST_NAMES ? ` and ${headers.length - LOST_NAMES} more` : '';
+    return `${what} (${headers.slice(0, LOST_NAMES).join(', ')}${more})`;
+  });
+  return `Cannot be carried over, because the API takes none of it: ${parts.join(', ')}.`;
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { isTooDeep } from '../../src/base/json.ts';
+
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf));
+}
+
+describe('JSON that is nested too deep', () => {
+  it('has more than 64 levels of lists and objects, whatever its strings and keys hold', () => {
+    const inner = fc.jsonValue({ stringUnit: fc.constantFrom('[', ']', '{', '}', '"', '\\', 'a', 'é') });
+    const wraps = fc.array(fc.boolean(), { minLength: 55, maxLength: 70 });
+    fc.assert(
+      fc.property(inner, wraps, (value, lists) => {
+        const deep = lists.reduce<unknown>((held, isList) => (isList ? [held] : { '"[\\': held }), value);
+        assert.equal(isTooDeep(JSON.stringify(deep)), levelsOf(deep) > 64);
+      }),
+    );
+  });
+
+  it('is found in 10 MB of brackets, and in a string without an end nothing is', () => {
+    assert.equal(isTooDeep('['.repeat(10_000_000)), true);
+    assert.equal(isTooDeep(`"${'['.repeat(1000)}`), false);
+    assert.equal(isTooDeep(`"\\`), false);
+  });
+});

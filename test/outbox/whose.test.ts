@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  authorOf,
+  decide,
+  foldedText,
+  learnPeople,
+  type SentRow,
+  type ShownPost,
+  type Verdict,
+} from '../../src/outbox/decide/whose.ts';
+
+const SENT_AT = Date.parse('2026-01-01T12:00:00Z');
+const HOUR = 3_600_000;
+
+function row(changes: Partial<SentRow> = {}): SentRow {
+  const words = { board: 'ideas', title: 'Export all invoices', content: 'As a table, please.' };
+  const known = { sentAt: SENT_AT, knownMaxId: 100, isListKnown: true, dismissed: [], mark: null };
+  const read = {
+    isUnderWay: false,
+    isReadWhole: true,
+    unclearAttempts: 1,
+    isLaterListed: false,
+    waitedMs: 0,
+  };
+  return { id: 1, ...words, email: 'kim@example.com', name: 'Kim', ...known, ...read, ...changes };
+}
+
+const KIM = { id: 7, email: 'kim@example.com', name: 'Kim', isTeam: false };
+const LEE = { id: 8, email: 'lee@example.com', name: 'Lee', isTeam: false };
+const HIDDEN = { id: 9, email: null, name: null, isTeam: false };
+
+function post(changes: Partial<ShownPost> = {}): ShownPost {
+  const { title, content } = row();
+  const seen = { createdAt: SENT_AT, firstSeenAt: null, row: null };
+  return { id: 101, title, content, url: '/p/101', board: '/b/ideas', creator: KIM, ...seen, ...changes };
+}
+
+const PEOPLE = learnPeople([]);
+
+function verdictsOn(rows: SentRow[], posts: ShownPost[]): string[] {
+  const { verdicts } = decide(rows, posts, PEOPLE);
+  return rows.map(({ id }) => told(verdicts.get(id)));
+}
+
+function told(verdict: Verdict | undefined): string {
+  if (verdict?.kind === 'confirmed') return `confirmed ${verdict.post.id}`;
+  return verdict && 'posts' in verdict
+    ? `${verdict.kind} ${verdict.posts.map(({ id }) => id)}`
+    : `${verdict?.kind}`;
+}
+
+describe('which post is this row’s: one row and one post', () => {
+  const CASES: [string, Partial<ShownPost>, string, Partial<SentRow>?][] = [
+    ['has its words and its author', {}, 'confirmed 101'],
+    [
+      'is dressed by the service',
+      { title: 'EXPORT “all” invoices!', content: '<p>As a table,<br>please</p>' },
+      'confirmed 101',
+    ],
+    [
+      'has a cut title of 20 letters or more',
+      { title: 'Export all invoices of our', content: '' },
+      'confirmed 101',
+      { title: 'Export all invoices of our customers' },
+    ],
+    ['has lost its text', { content: '' }, 'confirmed 101'],
+    ['was moved to another board', { board: '/b/bugs' }, 'confirmed 101'],
+    ['has its words and shows no author', { creator: HIDDEN }, 'uncertain 101'],
+    ['has its words, by another author', { creator: LEE }, 'uncertain 101'],
+    ['has masked words', { title: '**** all invoices' }, 'uncertain 101'],
+    ['has another text under the same title', { content: 'Not now.' }, 'uncertain 101'],
+    [
+      'has the same title and another text, by another author',
+      { content: 'Not now.', creator: LEE },
+      'send again',
+    ],
+    [
+      'has nothing in common, by its author',
+      { title: 'Release notes for spring', content: '' },
+      'send again',
+    ],
+    ['was there before, by its number and first sight', { id: 100, firstSeenAt: SENT_AT - 1 }, 'send again'],
+    ['has an older number and was first seen since', { id: 99, firstSeenAt: SENT_AT + 1 }, 'confirmed 99'],
+    [
+      'is dated two days before, of a list that was not known',
+      { id: 99, createdAt: SENT_AT - 48 * HOUR },
+      'send again',
+      { isListKnown: false },
+    ],
+    ['is another row’s', { row: 5 }, 'send again'],
+    ['was turned down by a person', {}, 'send again', { dismissed: [101] }],
+    [
+      'carries its mark, in any words',
+      { title: 'Gone', content: 'ref fm-7k3q9d2h', creator: LEE },
+      'confirmed 101',
+      { mark: 'FM-7K3Q9D2H' },
+    ],
+    ['has its words and not its mark', {}, 'send again', { mark: 'FM-7K3Q9D2H' }],
+  ];
+  for (const [what, shown, expected, sent] of CASES)
+    it(`a post that ${what}: ${expected}`, () => {
+      assert.deepEqual(verdictsOn([row(sent)], [post(shown)]), [expected]);
+    });
+});
+
+describe('which post is this row’s: several rows', () => {
+  it('gives the earliest post to the earliest of rows that say the same', () => {
+    const posts = [post({ id: 103 }), post({ id: 102 })];
+    assert.deepEqual(verdictsOn([row(), row({ id: 2 })], posts), ['confirmed 102', 'confirmed 103']);
+  });
+
+  it('shows a post beyond the rows with its words as a second one', () => {
+    const { seconds } = decide([row()], [post(), post({ id: 102 })], PEOPLE);
+    assert.deepEqual(
+      [...seconds].map(([id, posts]) => [id, posts.map((each) => each.id)]),
+      [[1, [102]]],
+    );
+  });
+
+  it('lets a post that is given out hold up no other row', () => {
+    const other = row({ id: 2, title: 'Export all receipts' });
+    assert.deepEqual(verdictsOn([row(), other], [post()]), ['confirmed 101', 'send again']);
+  });
+
+  it('tells rows apart that differ in signs only, word for word', () => {
+    const [plus, sharp] = [row({ title: 'Support C++' }), row({ id: 2, title: 'Support C#' })];
+    assert.deepEqual(verdictsOn([plus, sharp], [post({ title: 'Support C#' })]), [
+      'send again',
+      'confirmed 101',
+    ]);
+    assert.deepEqual(verdictsOn([plus, sharp], [post({ title: 'support c' })]), [
+      'uncertain 101',
+      'uncertain 101',
+    ]);
+  });
+
+  it('gives a cut post to nobody where two rows begin like it', () => {
+    const [one, two] = [row({ content: 'As a table' }), row({ id: 2, content: 'As a chart' })];
+    assert.deepEqual(verdictsOn([one, two], [post({ content: 'As a' })]), ['uncertain 101', 'uncertain 101']);
+  });
+
+  it('waits while a row that the post is possible for is on its way, six hours at most', () => {
+    const other = row({ id: 2, title: 'Export all receipts', isUnderWay: true });
+    const shown = [post({ title: '**** all' })];
+    assert.deepEqual(verdictsOn([row(), other], shown)[0], 'wait 101');
+    assert.deepEqual(verdictsOn([row({ waitedMs: 7 * HOUR }), other], shown)[0], 'uncertain 101');
+  });
+
+  it('shows the second post of a sent row, unless it may be an unclear row’s', () => {
+    const sent = { ...row({ id: 5, content: '' }), isChecked: false };
+    const second = post({ content: '' });
+    const secondsOf = (rows: SentRow[]) => [...decide(rows, [second], PEOPLE, [sent]).seconds.keys()];
+    assert.deepEqual(secondsOf([]), [5]);
+    assert.deepEqual(secondsOf([row({ title: 'Export all receipts' })]), [5], 'near is not enough');
+    assert.deepEqual(secondsOf([row()]), [], 'it may be cut from this one');
+    assert.equal(told(decide([row()], [second], PEOPLE, [sent]).verdicts.get(1)), 'uncertain 101');
+  });
+});
+
+describe('a row without a possible post', () => {
+  it('is sent again three times, and then where a later post is listed', () => {
+    const of = (unclearAttempts: number, isLaterListed: boolean) =>
+      verdictsOn([row({ unclearAttempts, isLaterListed })], [])[0];
+    assert.deepEqual([of(3, false), of(4, false), of(4, true)], ['send again', 'look again', 'send again']);
+  });
+
+  it('is looked for again where the read was not whole, six hours at most', () => {
+    const of = (waitedMs: number) => verdictsOn([row({ isReadWhole: false, waitedMs })], [])[0];
+    assert.deepEqual([of(0), of(7 * HOUR)], ['look again', 'uncertain ']);
+  });
+});
+
+describe('who made a post', () => {
+  const owner = row({ email: null, name: null });
+  const ANA = { id: 1, email: 'ana@example.com', name: 'Ana', isTeam: true };
+  const known = learnPeople([
+    { asked: null, shown: 'ana@example.com', creator_id: 1 },
+    { asked: 'kim@example.com', shown: null, creator_id: 7 },
+  ]);
+  const CASES: [string, SentRow, ShownPost['creator'], typeof known, string][] = [
+    ['the account that our posts have shown', owner, ANA, known, 'ours'],
+    ['another account than the owner’s', owner, { ...ANA, id: 2 }, known, 'other'],
+    ['somebody of the team, before any post has shown the owner', owner, ANA, PEOPLE, 'ours'],
+    ['somebody else, before any post has shown the owner', owner, LEE, PEOPLE, 'unknown'],
+    ['the address, with a tag', row({ email: 'kim+news@example.com' }), KIM, PEOPLE, 'ours'],
+    ['another address', row(), LEE, PEOPLE, 'other'],
+    ['a masked address and the name', row(), { ...KIM, email: 'k***@example.com' }, PEOPLE, 'ours'],
+    ['a masked address and another name', row(), { ...LEE, email: 'l***@example.com' }, PEOPLE, 'other'],
+    [
+      'the account of another of our people',
+      row({ email: 'lee@example.com' }),
+      { ...KIM, email: null },
+      known,
+      'other',
+    ],
+    ['nothing', row(), HIDDEN, PEOPLE, 'unknown'],
+    ['a row that cannot be read', row(), null, PEOPLE, 'unknown'],
+  ];
+  for (const [what, sent, creator, people, expected] of CASES)
+    it(`${what}: ${expected}`, () => assert.equal(authorOf(sent, post({ creator }), people), expected));
+
+  it('one account on the posts of all customers is every customer’s', () => {
+    const sent = ['a', 'b'].map((name) => ({
+      asked: `${name}@example.com`,
+      shown: 'bot@example.com',
+      creator_id: 3,
+    }));
+    const bot = { id: 3, email: 'bot@example.com', name: 'Bot', isTeam: true };
+    assert.equal(authorOf(row(), post({ creator: bot }), learnPeople(sent)), 'ours');
+  });
+});
+
+describe('the folding of a text', () => {
+  it('compares a text without letters as it is', () => {
+    assert.notEqual(foldedText('🎉🎉'), foldedText('🎉'));
+    assert.equal(foldedText('<p></p>'), foldedText(''));
+  });
+
+  it('compares languages without spaces by pairs of letters', () => {
+    const sent = row({ title: '請求書を一覧で出力したい' });
+    assert.deepEqual(verdictsOn([sent], [post({ title: '請求書を一覧で***したい' })]), ['uncertain 101']);
+    assert.deepEqual(verdictsOn([sent], [post({ title: '春の更新情報' })]), ['send again']);
+  });
+
+  it('never gives one post to two rows, nor two posts to one row', () => {
+    const words = fc.constantFrom(
+      'Dark mode',
+      'dark mode!',
+      'Dark',
+      'Light mode',
+      'Export all invoices',
+      '🎉',
+    );
+    const rows = fc.array(fc.record({ title: words, content: words, isUnderWay: fc.boolean() }), {
+      maxLength: 6,
+    });
+    const posts = fc.array(
+      fc.record({ title: words, content: words, creator: fc.constantFrom(KIM, LEE, HIDDEN) }),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(rows, posts, (asked, shown) => {
+        const { verdicts, seconds } = decide(
+          asked.map((changes, n) => row({ id: n + 1, ...changes })),
+          shown.map((changes, n) => post({ id: 101 + n, ...changes })),
+          PEOPLE,
+        );
+        const bound = [...verdicts.values()].flatMap((each) =>
+          each.kind === 'confirmed' ? [each.post.id] : [],
+        );
+        const given = [...bound, ...[...seconds.values()].flat().map(({ id }) => id)];
+        assert.equal(new Set(given).size, given.length);
+        for (const verdict of verdicts.values())
+          if ('posts' in verdict) for (const { id } of verdict.posts) assert.ok(!given.includes(id));
+      }),
+    );
+  });
+});
