@@ -67,7 +67,8 @@ const LEFT_OUT_OF_THE_PROMISE: Record<string, Partial<Story>> = {
 function anyStory(): Story {
   return {
     ...CALM,
-    posts: pick(30, 60, 120, 200, 600),
+    // Of thirty rows that leave out every tenth nothing can be known in the first sweeps: docs/promises.md names it.
+    posts: pick(60, 120, 200, 600),
     pageSize: pick(5, 10, 20, 50),
     paging: pick('page', 'offset', 'cursor'),
     order: pick(

@@ -21,7 +21,8 @@ export interface Missing {
 export interface Learned {
   /** The share of all rows that came back in one sweep after they were missed inside a page. */
   inside: number;
-  /** The share of sweeps in which a row came back that was missed at an edge. */
+  /** How many sweeps there were, and in how many of them a row came back that was missed at an edge. */
+  sweeps: number;
   edge: number;
   /** How many rows came back that were missed between pages, and how many of them proved to be gone. */
   back: number;
@@ -30,7 +31,7 @@ export interface Learned {
   distrusted: number;
 }
 
-export const NOTHING_LEARNED: Learned = { inside: 0, edge: 0, back: 0, gone: 0, distrusted: 0 };
+export const NOTHING_LEARNED: Learned = { inside: 0, sweeps: 0, edge: 0, back: 0, gone: 0, distrusted: 0 };
 
 /** The chance that a row which was missed in this way is alive, before the list has taught anything. */
 const PRIOR = {
@@ -106,7 +107,7 @@ export function judgeAbsences(evidence: Evidence): Verdict {
 }
 
 /** What one miss adds to a score, in a list of so many rows. `lost`: the share of rows that this sweep seems to have lost by itself. */
-export function worthOf({ inside, edge, back, gone }: Learned, rows: number, lost = 0): typeof PRIOR {
+export function worthOf({ inside, sweeps, edge, back, gone }: Learned, rows: number, lost = 0): typeof PRIOR {
   const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
   const worth = (...chances: number[]): number =>
     Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
@@ -115,7 +116,7 @@ export function worthOf({ inside, edge, back, gone }: Learned, rows: number, los
     inside: worth(PRIOR.inside, inside),
     between: worth(PRIOR.between, between),
     frozen: worth(PRIOR.frozen, between),
-    edge: worth(PRIOR.edge, edge),
+    edge: worth(PRIOR.edge, edge / (sweeps + 1)),
   };
 }
 
@@ -131,7 +132,8 @@ function learn({ missing, restored, learned }: Evidence, rows: number, outOfPlac
   const cameBack = (...ways: Way[]): number => seen.filter(({ way }) => ways.includes(way)).length + restored;
   return {
     inside: Math.max(FADE.inside * learned.inside, Math.min(1, cameBack('inside') / Math.max(1, rows))),
-    edge: FADE.rare * learned.edge + (1 - FADE.rare) * Math.min(1, cameBack('edge')),
+    sweeps: FADE.rare * learned.sweeps + 1,
+    edge: FADE.rare * learned.edge + Math.min(1, cameBack('edge')),
     back: FADE.rare * learned.back + cameBack('between', 'frozen'),
     gone: FADE.rare * learned.gone,
     distrusted: outOfPlace > 0 ? DISTRUSTED_SWEEPS : Math.max(0, learned.distrusted - 1),
