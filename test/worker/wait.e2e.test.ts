@@ -126,6 +126,7 @@ describe('sending and waiting in a command', () => {
     };
     const waiting = wait({ ...app, client }, { patienceMs: 600_000, signal: stop.signal });
     await until('two are unclear', () => fixture.app.outbox.counts('ours').ambiguous === 2);
+    await until('it was asked whether it answers', () => reads > 0);
     assert.deepEqual([creates, reads], [3, 1]);
     stop.abort(new AppError('interrupted', 'stopped by a test'));
     await assert.rejects(waiting, { code: 'interrupted' });
@@ -209,14 +210,15 @@ describe('sending and waiting in a command', () => {
     const client: Client = {
       ...app.client,
       async *posts(options) {
-        for await (const page of app.client.posts(options)) yield { ...page, rows: page.rows.slice(0, 1) };
+        for await (const page of app.client.posts(options))
+          yield { ...page, receivedAt: page.receivedAt + ahead, rows: page.rows.slice(0, 1) };
       },
     };
     const waiting = wait({ ...app, clock, client }, { patienceMs: 600_000 });
     const { outbox } = fixture.app;
     const error = (): string => outbox.list({ batch: 'ours', limit: 1 })[0]?.last_error ?? '';
     await until('it is unclear', () => outbox.counts('ours').ambiguous === 1);
-    ahead = 60_000;
+    ahead = 180_000;
     await until('it was looked for', () => /showed 3 of the 12 posts/.test(error()));
     ahead += 600_000;
     await assert.rejects(waiting, {
