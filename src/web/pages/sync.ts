@@ -111,7 +111,7 @@ function factsOf(list: SyncList, now: number): [string, Child][] {
     ['Next sweep', sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'due now'],
     ['Last head pass', ago(lastHeadAt)],
     [
-      'To know',
+      'Notes',
       list.notes.length === 0 ? 'nothing' : h('div.stacked', ...list.notes.map((note) => h('p', note))),
     ],
   ];
