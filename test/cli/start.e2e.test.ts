@@ -34,18 +34,19 @@ describe('the service on its own', () => {
     await stop(service);
   });
 
-  const [npm, npx]: [string[], string[]] = [
-    ['npm', '--prefix', CHECKOUT, 'start'],
-    // As npx starts it; what follows keeps the shell from handing its own process over.
-    ['sh', '-c', `"${process.execPath}" "${ENTRY}" start; true`],
-  ];
-  for (const [way, [program = '', ...args], event] of [
-    ['npm start', npm, undefined],
-    ['npx', npx, 'npx'],
-  ] as const)
+  const npm = { way: 'npm start', command: ['npm', '--prefix', CHECKOUT, 'start'], event: undefined };
+  // As npx starts it; what follows keeps the shell from handing its own process over.
+  const npx = {
+    way: 'npx',
+    command: ['sh', '-c', `"${process.execPath}" "${ENTRY}" start; true`],
+    event: 'npx',
+  };
+  // An installed program has no `npm start`.
+  for (const { way, command, event } of process.env.FEEDBACK_MIRROR ? [npx] : [npm, npx])
     it(`ends with the process that ${way} started, which a signal does not get past`, async (t) => {
       const DATA_DIR = folderFor(t, 'started');
       const env = { ...process.env, DATA_DIR, HTTP_PORT: '0', npm_lifecycle_event: event };
+      const [program = '', ...args] = command;
       const starter = spawn(program, args, { env, stdio: 'ignore' });
       const place = join(DATA_DIR, 'service.json');
       await until('it is up', () => existsSync(place) && readFileSync(place, 'utf8').includes('}'));

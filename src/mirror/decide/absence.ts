@@ -24,14 +24,15 @@ export interface Learned {
   /** How many sweeps there were, and in how many of them a row came back that was missed at an edge. */
   sweeps: number;
   edge: number;
-  /** How many rows came back that were missed between pages, and how many of them proved to be gone. */
+  /** How many rows came back that were missed between pages, how many of a frozen list, and how many proved to be gone. */
   back: number;
+  frozen: number;
   gone: number;
   /** For how many more sweeps every row that comes twice makes its pages unstable. */
   distrusted: number;
 }
 
-export const NOTHING_LEARNED: Learned = { inside: 0, sweeps: 0, edge: 0, back: 0, gone: 0, distrusted: 0 };
+export const NOTHING_LEARNED = { inside: 0, sweeps: 0, edge: 0, back: 0, frozen: 0, gone: 0, distrusted: 0 };
 
 /** The chance that a row which was missed in this way is alive, before the list has taught anything. */
 const PRIOR = {
@@ -107,15 +108,19 @@ export function judgeAbsences(evidence: Evidence): Verdict {
 }
 
 /** What one miss adds to a score, in a list of so many rows. `lost`: the share of rows that this sweep seems to have lost by itself. */
-export function worthOf({ inside, sweeps, edge, back, gone }: Learned, rows: number, lost = 0): typeof PRIOR {
+export function worthOf(
+  { inside, sweeps, edge, back, frozen, gone }: Learned,
+  rows: number,
+  lost = 0,
+): typeof PRIOR {
   const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
   const worth = (...chances: number[]): number =>
     Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
-  const between = Math.max(lost, back / (back + gone + 1));
+  const share = (returned: number): number => Math.max(lost, returned / (returned + gone + 1));
   return {
     inside: worth(PRIOR.inside, inside),
-    between: worth(PRIOR.between, between),
-    frozen: worth(PRIOR.frozen, between),
+    between: worth(PRIOR.between, share(back)),
+    frozen: worth(PRIOR.frozen, share(frozen)),
     edge: worth(PRIOR.edge, edge / (sweeps + 1)),
   };
 }
@@ -129,12 +134,13 @@ function lostAtBoundaries(misses: readonly Miss[], { page }: Shown): number {
 
 function learn({ missing, restored, learned }: Evidence, rows: number, outOfPlace: number): Learned {
   const seen = [...missing.values()].filter(({ isSeen }) => isSeen);
-  const cameBack = (...ways: Way[]): number => seen.filter(({ way }) => ways.includes(way)).length + restored;
+  const cameBack = (missed: Way): number => seen.filter(({ way }) => way === missed).length + restored;
   return {
     inside: Math.max(FADE.inside * learned.inside, Math.min(1, cameBack('inside') / Math.max(1, rows))),
     sweeps: FADE.rare * learned.sweeps + 1,
     edge: FADE.rare * learned.edge + Math.min(1, cameBack('edge')),
-    back: FADE.rare * learned.back + cameBack('between', 'frozen'),
+    back: FADE.rare * learned.back + cameBack('between'),
+    frozen: FADE.rare * learned.frozen + cameBack('frozen'),
     gone: FADE.rare * learned.gone,
     distrusted: outOfPlace > 0 ? DISTRUSTED_SWEEPS : Math.max(0, learned.distrusted - 1),
   };
