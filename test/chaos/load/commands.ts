@@ -29,7 +29,7 @@ async function create(fixture: Fixture, random: Random): Promise<void> {
   const post = fixture.drafts.draft();
   const customer = post.email === null ? [] : ['--email', post.email, '--full-name', post.full_name ?? ''];
   const words = ['--board', post.board, '--title', post.title, '--content', post.content, ...customer];
-  const program = fixture.command(['create', ...words, '--json']);
+  const program = fixture.command(['create', ...words, '--accept-unknown-boards', '--json']);
   await disturbed(fixture, program, random);
   if ((await ended(fixture, program, 'create')) === 0) fixture.drafts.accepted([post], 'create');
 }
