@@ -3,6 +3,7 @@
 FROM node:24.21.0-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY packages ./packages
 RUN npm ci --no-audit --no-progress
 COPY tsconfig.json tsconfig.build.json ./
 COPY config ./config
@@ -15,8 +16,8 @@ RUN COMMIT=$COMMIT npm run build
 FROM node:24.21.0-slim AS install
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Optional ones are left out: a compiled speed-up that nothing needs.
-RUN npm ci --omit=dev --omit=optional --no-audit --no-progress
+# Optional ones are left out: a compiled speed-up that nothing needs. Workspaces are left out: dist has them compiled.
+RUN npm ci --omit=dev --omit=optional --workspaces=false --no-audit --no-progress
 # What a plain install leaves out and an image has: the queue on PostgreSQL, the queue board, the tools for agents and traces. In a folder of their own, as npm
 # takes them for what only the checkout needs.
 WORKDIR /optional

@@ -4,10 +4,10 @@
  * The same arguments give the same file. Words follow Zipf's law, so that searching it costs what searching real text costs.
  */
 import { parseArgs } from 'node:util';
+import { type Db, openForWriting } from '../src/db/open.ts';
+import { openMirrorStore } from '../src/mirror/store/store.ts';
 import { createRandom, type Random } from '../src/sandbox/random.ts';
 import { BOARDS, STATUSES } from '../src/sandbox/writing.ts';
-import { type Db, openForWriting } from '../src/store/db.ts';
-import { openMirrorStore } from '../src/store/mirror/store.ts';
 import { zipfLanguage } from './words.ts';
 
 const DAY = 86_400_000;

@@ -9,7 +9,7 @@ import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } fr
 import { misspelt, namesOf, unassigned } from './spelling.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
-export type Source = 'flag' | 'environment' | '.env' | 'file' | 'default';
+export type Origin = 'flag' | 'sources.yaml' | 'environment' | '.env' | 'file' | 'default';
 
 export interface Settings extends RawSettings {
   readonly dataDir: string;
@@ -20,7 +20,7 @@ export interface Settings extends RawSettings {
   /** Of WEBHOOK_URL and WEBHOOKS_FILE together. */
   readonly webhooks: readonly Webhook[];
   /** Where each value came from, for `feedback-mirror config`. */
-  readonly sources: Readonly<Record<SettingKey, Source>>;
+  readonly origins: Readonly<Record<SettingKey, Origin>>;
 }
 
 export interface LoadInput {
@@ -30,19 +30,43 @@ export interface LoadInput {
   isTerminal: boolean;
   /** In place of the file `.env`, for a command that mends it. */
   dotenv?: Readonly<Record<string, string | undefined>>;
+  /** One source of several: what `sources.yaml` says of it, by the names of the environment. */
+  source?: { name: string; values: Readonly<Record<string, string>> };
 }
+
+/** What belongs to one source alone. Of several sources none takes it from the environment: a token must reach its own service only. */
+const OWN: ReadonlySet<string> = new Set([
+  'FEEDBACK_BASE_URL',
+  'FEEDBACK_API_TOKEN',
+  'FEEDBACK_AUTH',
+  'FEEDBACK_AUTH_PARAM',
+  'FEEDBACK_PAGE_PARAM',
+  'FEEDBACK_CURSOR_PARAM',
+  'DATA_DIR',
+  'MIRROR_PATH',
+  'EXPORT_DIR',
+  'PUBLISH_SCHEMA',
+]);
 
 /** Flags over environment over `.env` over defaults, checked whole: every problem is reported at once. */
 export function loadSettings(input: LoadInput): Settings {
+  const { settings, problems } = readSettings(input);
+  if (problems.length > 0)
+    throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
+  return settings;
+}
+
+/** The settings are whole only where there is no problem. Each problem begins with the name of its setting. */
+export function readSettings(input: LoadInput): { settings: Settings; problems: string[] } {
   const problems: string[] = [];
   const dotenv = attempt(() => readDotenv(input), problems) ?? {};
   const values: Record<string, unknown> = {};
-  const sources: Record<string, Source> = {};
+  const origins: Record<string, Origin> = {};
   for (const [key, definition] of Object.entries(SETTINGS) as [SettingKey, Setting<unknown>][]) {
     attempt(() => {
       const found = find(definition, input, dotenv);
       values[key] = found ? parse(definition, found.text) : definition.fallback;
-      sources[key] = found?.source ?? 'default';
+      origins[key] = found?.origin ?? 'default';
     }, problems);
   }
   if (!input.dotenv) problems.push(...(attempt(() => unassigned(dotenvText(input.cwd)), []) ?? []));
@@ -56,11 +80,10 @@ export function loadSettings(input: LoadInput): Settings {
   if (raw.httpNames || (raw.httpHost && !isLoopback(raw.httpHost))) problems.push(...unprotected(raw));
   problems.push(...sharedTokens(raw));
   const webhooks = attempt(() => webhooksOf(raw, input.cwd), problems) ?? [];
-  if (problems.length > 0)
-    throw new AppError('usage', `wrong settings:\n${problems.map((p) => `  ${p}`).join('\n')}`);
   const dataDir = raw.dataDir ?? (raw.baseUrl ? 'data' : join('data', 'sandbox'));
-  return Object.freeze({
+  const settings = Object.freeze({
     ...raw,
+    source: input.source?.name ?? null,
     dataDir,
     mirrorPath: raw.mirrorPath ?? join(dataDir, 'mirror.db'),
     exportDir: raw.exportDir ?? join(dataDir, 'exports'),
@@ -70,17 +93,17 @@ export function loadSettings(input: LoadInput): Settings {
     },
     webhooks,
     logFormat: raw.logFormat ?? (input.isTerminal ? 'pretty' : 'json'),
-    sources: Object.freeze(sources as Record<SettingKey, Source>),
+    origins: Object.freeze(origins as Record<SettingKey, Origin>),
   });
+  return { settings, problems };
 }
 
-/** A setting as people read it, secrets masked. */
 export interface SettingLine {
   name: string;
   value: string | null;
   /** What stands for no value, in words: for people, as a machine would take it for a value. */
   otherwise: string;
-  from: Source;
+  from: Origin;
   meaning: string;
 }
 
@@ -92,7 +115,7 @@ export function settingLines(settings: Settings): SettingLine[] {
       name: definition.env,
       value: value === null ? null : printed(definition, value),
       otherwise: definition.fallbackText ?? '',
-      from: settings.sources[key],
+      from: settings.origins[key],
       meaning: definition.meaning,
     };
   });
@@ -236,24 +259,33 @@ function errno(error: unknown): string {
 
 interface Found {
   text: string;
-  source: Source;
+  origin: Origin;
 }
 
 /** An empty value counts as not set, as in `NAME= command` and in compose files. */
 function find(definition: Setting<unknown>, input: LoadInput, dotenv: LoadInput['env']): Found | null {
   const { env: name, secret } = definition;
-  const flag = secret ? undefined : input.flags[name];
-  if (flag) return { text: flag, source: 'flag' };
-  for (const [env, source] of [
+  const { source, cwd } = input;
+  const isOwn = source !== undefined && OWN.has(name);
+  const flag = secret || isOwn ? undefined : input.flags[name];
+  if (flag) return { text: flag, origin: 'flag' };
+  const shared = [
     [input.env, 'environment'],
     [dotenv, '.env'],
-  ] as const) {
-    const text = env[name];
-    if (text) return { text, source };
-    const path = secret && env[`${name}_FILE`];
-    if (path) return { text: readSecret(`${name}_FILE`, path, input.cwd), source: 'file' };
+  ] as const;
+  const all = source ? ([[source.values, 'sources.yaml'], ...(isOwn ? [] : shared)] as const) : shared;
+  for (const [values, origin] of all) {
+    const text = values[name];
+    if (text) return { text, origin };
+    const path = secret && values[`${name}_FILE`];
+    if (path) return { text: readSecret(`${name}_FILE`, path, cwd), origin: 'file' };
   }
   return null;
+}
+
+/** The text of one setting, as it was given. */
+export function givenText(key: SettingKey, input: LoadInput): { text: string; origin: Origin } | null {
+  return find(SETTINGS[key], input, readDotenv(input));
 }
 
 function readSecret(name: string, path: string, cwd: string): string {

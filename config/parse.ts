@@ -5,18 +5,31 @@ import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 
 /** Reading one setting from text. Each parser returns the value or throws an Error whose message says what is allowed. */
-export type Parse<T> = (text: string) => T;
+export interface Parse<T> {
+  (text: string): T;
+  /** The same rule in JSON Schema, as far as it can say it: it accepts every text that is allowed. */
+  schema?: Record<string, unknown>;
+}
+
+function withSchema<T>(parse: (text: string) => T, schema: Record<string, unknown>): Parse<T> {
+  return Object.assign(parse, { schema });
+}
+
+const DURATION = '\\d+(ms|s|m|h|d)';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `500ms 10s 5m 2h 7d`, as milliseconds. */
-export const duration: Parse<number> = (text) => {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
-  if (!match) throw new Error('must be a duration such as 500ms, 10s, 5m, 2h or 7d');
-  const ms = Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
-  if (!Number.isSafeInteger(ms)) throw new Error('must be a duration of less than 285,000 years');
-  return ms;
-};
+export const duration: Parse<number> = withSchema(
+  (text) => {
+    const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
+    if (!match) throw new Error('must be a duration such as 500ms, 10s, 5m, 2h or 7d');
+    const ms = Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+    if (!Number.isSafeInteger(ms)) throw new Error('must be a duration of less than 285,000 years');
+    return ms;
+  },
+  { type: 'string', pattern: `^${DURATION}$` },
+);
 
 export function durationText(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's'] as const)
@@ -26,7 +39,7 @@ export function durationText(ms: number): string {
 
 /** A duration, or one of the given words for "not at all". */
 export function durationOr<const W extends string>(word: W): Parse<number | W> {
-  return (text) => {
+  const parse = (text: string): number | W => {
     if (text.trim() === word) return word;
     try {
       return duration(text);
@@ -34,23 +47,26 @@ export function durationOr<const W extends string>(word: W): Parse<number | W> {
       throw new Error(`must be ${word}, or a duration such as 500ms, 10s, 5m, 2h or 7d`);
     }
   };
+  return withSchema(parse, { type: 'string', pattern: `^(${word}|${DURATION})$` });
 }
 
 export function integer(min: number, max: number): Parse<number> {
-  return (text) => {
+  const parse = (text: string): number => {
     const value = Number(text);
     if (!/^\d+$/.test(text.trim()) || value < min || value > max)
       throw new Error(`must be a whole number from ${min} to ${max}`);
     return value;
   };
+  return withSchema(parse, { type: ['integer', 'string'], minimum: min, maximum: max, pattern: '^\\d+$' });
 }
 
 export function oneOf<const W extends string>(...words: W[]): Parse<W> {
-  return (text) => {
+  const parse = (text: string): W => {
     const found = words.find((word) => word === text.trim());
     if (found === undefined) throw new Error(`must be one of ${words.join(', ')}`);
     return found;
   };
+  return withSchema(parse, { type: 'string', enum: words });
 }
 
 export const text: Parse<string> = (value) => {
@@ -135,6 +151,18 @@ export const postgresUrl: Parse<Secret> = (value) => {
 };
 
 /** As PostgreSQL reads a name that nobody has to quote; those with pg_ are its own. */
+export const smtpUrl: Parse<Secret> = (value) => {
+  const url = URL.parse(value.trim());
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '')
+    throw new Error('must be smtp://host:port or smtps://user:password@host');
+  return new Secret(value.trim());
+};
+
+export const mailAddress: Parse<string> = (value) => {
+  if (/^(?:[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(value.trim())) return value.trim();
+  throw new Error('must be an address such as feedback@example.com or Feedback <feedback@example.com>');
+};
+
 export const schemaName: Parse<string> = (value) => {
   if (!/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(value.trim()))
     throw new Error('must be a name of small letters, digits and _, not beginning with pg_ or a digit');
@@ -179,7 +207,6 @@ export const timeZone: Parse<string> = (value) => {
   }
 };
 
-/** An address or a name, without port or scheme. */
 export const hostName: Parse<string> = (value) => {
   const host = value.trim();
   const spelt = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
@@ -192,11 +219,14 @@ export const hostName: Parse<string> = (value) => {
 export const hostNames: Parse<readonly string[]> = (value) =>
   names(value).map((name) => hostName(name).toLowerCase());
 
-export const retention: Parse<number | 'never'> = (value) => {
-  if (value.trim() === '0') return 0;
-  try {
-    return durationOr('never')(value);
-  } catch {
-    throw new Error('must be never, 0, or a duration such as 30d');
-  }
-};
+export const retention: Parse<number | 'never'> = withSchema(
+  (value) => {
+    if (value.trim() === '0') return 0;
+    try {
+      return durationOr('never')(value);
+    } catch {
+      throw new Error('must be never, 0, or a duration such as 30d');
+    }
+  },
+  { type: 'string', pattern: `^(0|never|${DURATION})$` },
+);

@@ -9,6 +9,7 @@ import {
   hostNames,
   hostsAndNetworks,
   integer,
+  mailAddress,
   names,
   oneOf,
   type Parse,
@@ -17,6 +18,7 @@ import {
   queueUrl,
   retention,
   schemaName,
+  smtpUrl,
   text,
   timeZone,
   token,
@@ -31,7 +33,6 @@ export interface Setting<T> {
   parse: Parse<T>;
   /** The text that `parse` reads back as the same value, where `String` does not give it: a duration, say. */
   print?(value: T): string;
-  /** The value when nothing is set. */
   fallback: T;
   /** The fallback in words, where the value alone would not say it. */
   fallbackText?: string;
@@ -83,6 +84,20 @@ export const SETTINGS = {
     parse: parameterName,
     fallback: 'cursor',
     meaning: 'query parameter for a `next` that is an opaque cursor',
+  }),
+  sourcesFile: setting<string | null>({
+    env: 'SOURCES_FILE',
+    parse: text,
+    fallback: null,
+    fallbackText: 'sources.yaml in the working folder, where there is one',
+    meaning: 'YAML file that names several feedback services, each with its settings',
+  }),
+  source: setting<string | null>({
+    env: 'SOURCE',
+    parse: text,
+    fallback: null,
+    meaning:
+      'which source of sources.yaml a command is for; several with commas between, where it takes several',
   }),
   dataDir: setting<string | null>({
     env: 'DATA_DIR',
@@ -258,6 +273,32 @@ export const SETTINGS = {
     fallback: null,
     fallbackText: 'none',
     meaning: 'hosts, addresses and networks in private ranges that webhooks may go to, with commas between',
+  }),
+  rulesFile: setting<string | null>({
+    env: 'RULES_FILE',
+    parse: text,
+    fallback: null,
+    meaning: 'YAML or JSON file with rules: what is told by mail, Slack, Teams or webhook, and how often',
+  }),
+  smtpUrl: setting<Secret | null>({
+    env: 'SMTP_URL',
+    parse: smtpUrl,
+    fallback: null,
+    secret: true,
+    meaning: 'mail server for rules, as smtps://user:password@host or smtp://host:port',
+  }),
+  mailFrom: setting<string | null>({
+    env: 'MAIL_FROM',
+    parse: mailAddress,
+    fallback: null,
+    meaning: 'address that mail of rules comes from, such as Feedback <feedback@example.com>',
+  }),
+  dashboardUrl: setting<URL | null>({
+    env: 'DASHBOARD_URL',
+    parse: collectorUrl,
+    fallback: null,
+    fallbackText: 'none: messages link to the service',
+    meaning: 'address under which people open the dashboard, for links in messages',
   }),
   publishUrl: setting<Secret | null>({
     env: 'PUBLISH_URL',

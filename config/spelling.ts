@@ -1,9 +1,8 @@
-import { nearest } from '../src/base/text.ts';
+import { nearest } from '../src/text/text.ts';
 import { SETTINGS, type Setting } from './schema.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** The names by which a setting is given. */
 export function namesOf({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string[] {
   return secret ? [env, `${env}_FILE`] : [env];
 }

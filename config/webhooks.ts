@@ -5,7 +5,6 @@ import { messageOf } from '../src/base/errors.ts';
 import { Secret } from '../src/base/secret.ts';
 import type { Parse } from './parse.ts';
 
-/** One endpoint that is told of changes. */
 export interface Webhook {
   /** What it is known by in the mirror, in logs and on the page: its name, or a digest of its address. */
   id: string;
@@ -20,7 +19,6 @@ export interface Webhook {
   /** By name, short name or number; null for all. */
   boards: readonly string[] | null;
   rule: Rule | null;
-  /** Whether names and e-mail addresses go out too. */
   personal: boolean;
 }
 
@@ -106,7 +104,27 @@ function fromFile(path: string, cwd: string): Webhook[] {
   });
 }
 
-const FIELDS = ['name', 'url', 'secret', 'secret_file', 'types', 'boards', 'rule', 'format', 'personal'];
+const NAME = /^[A-Za-z0-9_-]{1,40}$/;
+const TEXT = { type: 'string' };
+const TEXTS = { type: 'array', items: TEXT, minItems: 1 };
+
+/** The fields of one webhook in WEBHOOKS_FILE, as JSON Schema. */
+export const WEBHOOK_FIELDS = {
+  name: { ...TEXT, pattern: NAME.source, description: 'its name on the page and in logs' },
+  url: {
+    ...TEXT,
+    pattern: '^https?://',
+    description: 'https; http and private addresses only if WEBHOOK_ALLOW lists them',
+  },
+  secret: { ...TEXT, description: 'key of the signature: 24 to 64 bytes in base64' },
+  secret_file: { ...TEXT, description: 'path of a file with the key' },
+  types: { ...TEXTS, description: 'types of changes, or groups such as post.*' },
+  boards: { ...TEXTS, description: 'boards by name, short name or number' },
+  rule: { ...TEXT, description: 'such as votes>=50: the changes that make it true' },
+  format: { enum: WEBHOOK_FORMATS, default: 'standard', description: 'form of the message' },
+  personal: { type: 'boolean', default: false, description: 'true adds the author' },
+};
+const FIELDS = Object.keys(WEBHOOK_FIELDS);
 
 function endpointOf(given: Record<string, unknown>, cwd: string): Webhook {
   const unknown = Object.keys(given).find((name) => !FIELDS.includes(name));
@@ -114,8 +132,7 @@ function endpointOf(given: Record<string, unknown>, cwd: string): Webhook {
     throw new Error(`there is no field "${unknown}"; there are ${FIELDS.join(', ')}`);
   const url = field('url', webhookUrl, textIn(given, 'url') ?? '');
   const name = textIn(given, 'name');
-  if (name !== null && !/^[A-Za-z0-9_-]{1,40}$/.test(name))
-    throw new Error('"name" must be letters, digits, - and _');
+  if (name !== null && !NAME.test(name)) throw new Error('"name" must be letters, digits, - and _');
   const format = field('format', formatOf, textIn(given, 'format') ?? 'standard');
   const key = keyOf(given, cwd);
   if (format === 'standard' && !key)

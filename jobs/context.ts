@@ -2,9 +2,9 @@ import type { Job } from 'bullmq';
 import type { App } from '../src/app.ts';
 import type { Metrics } from '../src/base/metrics.ts';
 import type { Resource } from '../src/contract/endpoints.ts';
-import type { OutboxContext } from '../src/outbox/push.ts';
+import type { PassMode } from '../src/mirror/decide/types.ts';
+import type { OutboxContext } from '../src/outbox/send/push.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
-import type { PassMode } from '../src/store/mirror/types.ts';
 import type { Dispatcher } from './dispatch.ts';
 
 /**
@@ -22,13 +22,11 @@ export const QUEUES = [
 ] as const;
 export type QueueName = (typeof QUEUES)[number];
 
-/** What a job works with, the queue aside. */
 export interface WorkContext {
   app: App;
   metrics: Metrics;
   sending: OutboxContext;
   activity: Activity;
-  /** Aborted when the service stops. */
   signal: AbortSignal;
   retry: RetryDelays;
 }

@@ -1,6 +1,5 @@
 import type { App } from '../src/app.ts';
-
-import { reconcileAt } from '../src/outbox/reconcile.ts';
+import { reconcileAt } from '../src/outbox/send/settle.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 
 /** Enqueues a job for each row that can be sent, and one for all rows that can be reconciled. The outbox knows which; the queue only runs. */
@@ -53,29 +52,21 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
   let looking: Promise<number> | null = null;
   let isQueueRead = false;
 
-  /** Jobs of paused and cancelled imports and of refused boards would send nothing and keep others waiting: they leave the queue. */
-  const withdraw = async (ready: readonly number[], now: number): Promise<void> => {
-    if (!isQueueRead) for (const id of await waitingRows(backend)) queued.set(id, clock.monotonic());
-    isQueueRead = true;
-    const due = new Set(ready);
-    const held = outbox.heldAmong(
-      [...queued.keys()].filter((id) => !due.has(id)),
-      now,
-    );
-    await Promise.all(held.map((id) => backend.queue('push').remove(jobIdOf(id))));
-    for (const id of held) queued.delete(id);
-  };
-
   const look = async (): Promise<number> => {
     const now = clock.now();
     forget(queued, clock.monotonic() - forgetMs);
     const closedUntil = gate.closedUntil(now);
     const pacedAt = closedUntil === null ? outbox.releasePaced(now) : null;
     const { ready, unclear, at } = outbox.due(now, most, batch);
-    const settledAt = later(gate.closedUntil(now, 'reads'), unclear && reconcileAt(unclear));
+    const settledAt = later(
+      gate.closedUntil(now, 'reads'),
+      unclear && reconcileAt(unclear, ready.length > 0),
+    );
     nextAt = earlier(settledAt, closedUntil ?? earlier(pacedAt, at));
     wasFull = ready.length >= most;
-    await withdraw(ready, now);
+    if (!isQueueRead) for (const id of await waitingRows(backend)) queued.set(id, clock.monotonic());
+    isQueueRead = true;
+    await withdraw({ outbox, backend }, queued, ready, now);
     if (outbox.paused() !== null) return 0;
     const isReadDue = settledAt !== null && settledAt <= now;
     const due = [...(isReadDue ? [RECONCILE] : []), ...(closedUntil === null ? ready : [])];
@@ -102,6 +93,22 @@ export function createDispatcher({ app, backend, forgetMs, batch }: DispatcherOp
     nextAt: () => nextAt,
     isLow: () => queued.size === 0 || (wasFull && queued.size <= most / 2),
   };
+}
+
+/** Jobs of paused and cancelled imports and of refused boards would send nothing and keep others waiting: they leave the queue. */
+async function withdraw(
+  { outbox, backend }: Pick<App, 'outbox'> & { backend: QueueBackend },
+  queued: Map<number, number>,
+  ready: readonly number[],
+  now: number,
+): Promise<void> {
+  const due = new Set(ready);
+  const held = outbox.heldAmong(
+    [...queued.keys()].filter((id) => !due.has(id)),
+    now,
+  );
+  await Promise.all(held.map((id) => backend.queue('push').remove(jobIdOf(id))));
+  for (const id of held) queued.delete(id);
 }
 
 function forget(queued: Map<number, number>, before: number): void {

@@ -1,6 +1,6 @@
 import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
 import { AppError, codeOf, messageOf } from '../src/base/errors.ts';
-import { TIDYING } from '../src/store/upkeep/housekeeping.ts';
+import { TIDYING } from '../src/upkeep/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 
 /** One thing to keep in order; returns what it did, in numbers. */
@@ -64,7 +64,6 @@ export const maintenance: JobDefinition = {
   },
 };
 
-/** Writes the whole mirror to the folder of exports. */
 export const exportAll: JobDefinition = {
   name: 'export',
   async run({ app, signal }) {

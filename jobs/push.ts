@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
 import { traced } from '../src/base/tracing.ts';
-import { type PushResult, paceOf, push as pushRow } from '../src/outbox/push.ts';
-import { reconcile as reconcileAll } from '../src/outbox/reconcile.ts';
+import { type PushResult, paceOf, push as pushRow } from '../src/outbox/send/push.ts';
+import { reconcile as reconcileAll } from '../src/outbox/send/reconcile.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RECONCILE } from './dispatch.ts';
 
@@ -19,7 +19,7 @@ export const dispatch: JobDefinition = {
 };
 
 /** Sends one row. The outbox decides: a row that is not ready does not go out, whatever the queue holds. */
-export const push: JobDefinition = {
+export const pushJob: JobDefinition = {
   name: 'push',
   async run(context, job) {
     const id = rowOf(job);
@@ -45,10 +45,18 @@ export const push: JobDefinition = {
   },
 };
 
-/** A request without an answer for so long holds up no other row: most of these are never answered, and take half a minute. */
-const SLOW_MS = 2000;
-/** So many requests may be without an answer beside those that are under way. */
-export const MOST_SLOW = 8;
+/**
+ * A request without an answer for as long as twenty posts take holds up no other row: most of these are never answered, and take half a
+ * minute. Where one create in fifty hung at 3,000 posts a minute, 2 s for each and room for eight let 800 a minute through.
+ */
+function slowAfterMs(perMinute: number): number {
+  return Math.min(2000, Math.max(500, (20 * 60_000) / perMinute));
+}
+
+/** So many requests may be without an answer beside those that are under way: one in thirty of those that leave in half a minute. */
+export function mostSlow(perMinute: number): number {
+  return Math.min(64, Math.max(8, Math.ceil(perMinute / 60)));
+}
 
 interface Turn {
   letNextGo(): Promise<void>;
@@ -58,7 +66,7 @@ interface Turn {
 async function sendRow(context: JobContext, id: number, { letNextGo, end }: Turn): Promise<PushResult> {
   await awaitRateLimit(context, 'push');
   await awaitPace(context);
-  const slow = setTimeout(end, SLOW_MS);
+  const slow = setTimeout(end, slowAfterMs(context.sending.perMinute));
   try {
     return await sendTraced(context, id, letNextGo);
   } finally {
@@ -85,7 +93,7 @@ async function conclude(context: JobContext, { row, outcome }: Sent): Promise<st
   const { app, metrics } = context;
   metrics.push(outcome);
   const wait = row.not_before === null ? 0 : Math.max(0, Date.parse(row.not_before) - app.clock.now());
-  const facts = { event: `push.${outcome}`, outbox: row.id, attempt: row.attempts, outcome };
+  const facts = { event: `pushJob.${outcome}`, outbox: row.id, attempt: row.attempts, outcome };
   const later = { ...facts, waitMs: wait };
   switch (outcome) {
     case 'confirmed':
@@ -115,7 +123,7 @@ async function conclude(context: JobContext, { row, outcome }: Sent): Promise<st
 }
 
 /** Finds out what became of every unclear row that has settled, by reading only. Rows that have to wait longer are due again later. */
-export const reconcile: JobDefinition = {
+export const reconcileJob: JobDefinition = {
   name: 'reconcile',
   async run(context) {
     await awaitRateLimit(context, 'reconcile');
@@ -214,7 +222,6 @@ export class RunAgain extends Error {
   }
 }
 
-/** BullMQ's backoff strategy for jobs of the outbox. */
 export function backoffOf(error: Error | undefined): number {
   return error instanceof RunAgain ? error.afterMs : 1000;
 }

@@ -1,12 +1,12 @@
 import type { Job } from 'bullmq';
 import { eraseExpiredRows, tidyMirror } from '../src/app/upkeep.ts';
 import { codeOf, type ErrorCode, messageOf } from '../src/base/errors.ts';
-import { grouped } from '../src/base/text.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
-import { checkAfterSweep } from '../src/outbox/after-check.ts';
-import type { Pass, PassMode, PassSummary } from '../src/store/mirror/types.ts';
-import { lastSweep } from '../src/store/service-state.ts';
-import { syncOnce } from '../src/sync/engine.ts';
+import type { Pass, PassMode, PassSummary } from '../src/mirror/decide/types.ts';
+import { syncOnce } from '../src/mirror/sweep/engine.ts';
+import { checkAfterSweep } from '../src/outbox/send/after-check.ts';
+import { lastSweep } from '../src/state/state.ts';
+import { grouped } from '../src/text/text.ts';
 import type { JobContext, JobDefinition, WorkContext } from './context.ts';
 import { isFresh, rhythmOf, type Wish } from './schedules.ts';
 

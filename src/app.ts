@@ -9,25 +9,25 @@ import {
   type RateLimit,
 } from './api/rate-limit.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
+import type { Rules } from './app/rules.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
 import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { messageOf } from './base/errors.ts';
 import { makeFolder, refuseForAnybody } from './base/files.ts';
-import { keepHeapFlat } from './base/heap.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
-import type { OutboxContext } from './outbox/push.ts';
-import type { Publisher } from './publish/publisher.ts';
+import type { Pass } from './mirror/decide/types.ts';
+import type { MirrorStore } from './mirror/store/store.ts';
+import { openMirrorStore } from './mirror/store/store.ts';
+import type { OutboxContext } from './outbox/send/push.ts';
+import type { OutboxStore } from './outbox/store/store.ts';
+import { openOutboxStore } from './outbox/store/store.ts';
+import type { Publishing } from './publish/publisher.ts';
 import type { QueueBackend } from './queue/backend.ts';
-import type { MirrorStore } from './store/mirror/store.ts';
-import { openMirrorStore } from './store/mirror/store.ts';
-import type { Pass } from './store/mirror/types.ts';
-import type { OutboxStore } from './store/outbox/store.ts';
-import { openOutboxStore } from './store/outbox/store.ts';
-import { openServiceState, type ServiceState } from './store/service-state.ts';
+import { openServiceState, type ServiceState } from './state/state.ts';
 
 /** Everything that is open while a command or the service works. */
 export interface App {
@@ -43,8 +43,10 @@ export interface App {
   state: ServiceState;
   /** Null where there are none, and in commands: the service delivers. */
   webhooks: Webhooks | null;
+  /** Null where RULES_FILE is not set, and in commands. */
+  rules: Rules | null;
   /** The copy in PostgreSQL; null where there is none, and in commands. */
-  publisher: Publisher | null;
+  publisher: Publishing | null;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,6 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    if (!isService) keepHeapFlat();
     makeFolder(settings.dataDir);
     refuseForAnybody(settings.dataDir);
     const upstream = await findUpstream(settings, input, isService);
@@ -74,6 +75,7 @@ export async function openApp(
     const log = createLogger({
       level: isService ? settings.logLevel : quietLevel(settings),
       format: settings.logFormat,
+      source: settings.source,
       secrets: () => [...seen],
     });
     const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
@@ -85,6 +87,8 @@ export async function openApp(
     opened.push(async () => state.close());
     const webhooks = isService ? await webhooksOf(settings, state) : null;
     opened.push(async () => webhooks?.close());
+    const rules = isService ? await rulesOf(settings, input.cwd) : null;
+    opened.push(async () => rules?.close());
     const publisher = isService ? await publisherOf(settings) : null;
     opened.push(async () => publisher?.close());
     const gate = sharedGate(state, log);
@@ -108,6 +112,7 @@ export async function openApp(
       outbox,
       state,
       webhooks,
+      rules,
       publisher,
       close,
     };
@@ -124,8 +129,15 @@ async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promi
   return openWebhooks(settings, mirrorId);
 }
 
+/** The same for rules. */
+async function rulesOf(settings: Settings, cwd: string): Promise<Rules | null> {
+  if (settings.rulesFile === null) return null;
+  const { openRules } = await import('./app/rules.ts');
+  return openRules(settings, cwd);
+}
+
 /** The same for the copy in PostgreSQL. */
-async function publisherOf(settings: Settings): Promise<Publisher | null> {
+async function publisherOf(settings: Settings): Promise<Publishing | null> {
   if (settings.publishUrl === null) return null;
   const { openPublisher } = await import('./app/publish.ts');
   return openPublisher(settings, settings.publishUrl);

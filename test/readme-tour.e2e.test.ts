@@ -29,9 +29,10 @@ const steps: Step[] = [...readme.matchAll(/^```(sh|console)\n([^`]+)^```$/gm)].f
 );
 
 describe('the tour of the README', () => {
-  it('runs as printed against the sandbox as it comes, from the first line to the last', async (t) => {
+  it('runs as printed against the sandbox as it is when --live starts it', async (t) => {
     assert.ok(steps.length >= 12);
-    const site = await openSite(t, { posts: 200, pageSize: 100 });
+    // The world of --live at its first moment: its people act later, so that what they do does not change the answers here.
+    const site = await openSite(t, { posts: 200, pageSize: 100, referenceTime: Date.now() });
     cpSync(join(CHECKOUT, 'examples'), join(site.folder, 'examples'), { recursive: true });
     for (const step of steps) await take(site, step);
   });
@@ -43,7 +44,13 @@ async function take(site: Site, { line, answer }: Step): Promise<void> {
   assert.ok(line.startsWith(OURS), line);
   const { code, stdout, stderr } = await site.run(words(line.slice(OURS.length)), { DATA_DIR: 'data/tour' });
   assert.equal(code, 0, `${line}: ${stderr}`);
-  if (answer !== null) assert.equal(stdout.replaceAll(site.sandbox.url, ADDRESS), answer, line);
+  if (answer !== null)
+    assert.equal(undated(stdout.replaceAll(site.sandbox.url, ADDRESS)), undated(answer), line);
+}
+
+/** The world of --live begins two years before today: its words and votes are the same on every day, its dates are not. */
+function undated(text: string): string {
+  return text.replace(/\d{4}-\d{2}-\d{2}( \d{2}:\d{2})?/g, (date) => 'D'.repeat(date.length));
 }
 
 /** Not every machine has curl; what matters is that the address answers with a page. */

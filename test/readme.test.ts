@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
 import { FIRST_WORDS, KNOWN, OTHERS } from '../config/spelling.ts';
@@ -13,20 +13,25 @@ import { PUBLIC_TABLES } from '../src/query/schema-words.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const page = (path: string): string => readFileSync(resolve(root, path), 'utf8');
-const readme = page('README.md');
 const architecture = page('docs/architecture.md');
 const operations = page('docs/operations.md');
-const pages = [
-  readme,
-  architecture,
-  operations,
-  ...['promises', 'sql', 'api', 'chaos', 'agents', 'real-service'].map((name) => page(`docs/${name}.md`)),
+const docs = readdirSync(resolve(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'test/chaos/README.md',
+  ...docs,
 ];
-const all = [...pages, page('CONTRIBUTING.md')].join('\n');
+const all = PAGES.map(page).join('\n');
 const manifest = JSON.parse(page('package.json')) as {
   scripts: Record<string, string>;
   allowScripts: Record<string, boolean>;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
 
@@ -50,7 +55,7 @@ describe('the documents', () => {
   });
 
   it('have the limits of one request', () => {
-    const table = page('docs/api.md').split('## Limits of one request')[1] ?? '';
+    const table = page('docs/limits.md').split('## Limits of one request')[1] ?? '';
     const told = (limit: string): string =>
       new RegExp(`^\\| ${limit}.*? \\| (.*) \\|$`, 'm').exec(table)?.[1] ?? '';
     const { connectMs, idleMs, pageMs, createMs, maxBytes, maxExpansion, maxHeaderBytes, maxRows } =
@@ -103,21 +108,44 @@ describe('the documents', () => {
 
   it('name only files that exist', () => {
     for (const [, path = ''] of all.matchAll(
-      /`((?:src|jobs|config|test|docs|bench|examples|deploy)\/[^`*\s]*)`/g,
+      /`((?:src|jobs|config|test|docs|bench|examples|deploy|schemas|packages)\/[^`*\s#]*)[^`\s]*`/g,
     ))
       assert.ok(existsSync(resolve(root, path)), path);
-    for (const [, path = ''] of readme.matchAll(/\]\(([^)#]+)[^)]*\)/g))
-      assert.ok(existsSync(resolve(root, path)), path);
+    for (const [, path = ''] of page('test/README.md').matchAll(/`([a-z-]+\/[\w./-]*)`/g))
+      if (!path.includes('NAME'))
+        assert.ok(
+          [path, `test/${path}`].some((name) => existsSync(resolve(root, name))),
+          path,
+        );
   });
 
-  it('say of every migration from schema 6 on what an upgrade does', () => {
-    const [, notes = ''] = readFileSync(resolve(root, 'CHANGELOG.md'), 'utf8').split('### Migrations');
-    const told = [...notes.matchAll(/^- (\d+): /gm)].map(([, schema]) => Number(schema));
-    const files = readdirSync(resolve(root, 'src/store/migrations')).map((name) => Number.parseInt(name, 10));
-    assert.deepEqual(
-      told,
-      files.filter((schema) => schema > 5).sort((a, b) => a - b),
-    );
+  it('link only to pages and headings that exist', () => {
+    for (const name of PAGES)
+      for (const [, path = '', anchor = ''] of page(name).matchAll(
+        /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g,
+      )) {
+        const target = path === '' ? resolve(root, name) : resolve(root, dirname(name), path);
+        assert.ok(existsSync(target), `${name} links to ${path}`);
+        if (anchor !== '')
+          assert.ok(anchorsOf(readFileSync(target, 'utf8')).has(anchor), `${name}: ${path}#${anchor}`);
+      }
+  });
+
+  it('name every optional package, and every path of HTTP that is for people and programs', () => {
+    const install = operations.slice(operations.indexOf('## Install'), operations.indexOf('## Settings'));
+    for (const name of Object.keys(manifest.peerDependencies))
+      assert.ok(install.includes(`\`${name}\``), name);
+    for (const path of [
+      '/',
+      '/api/v1/',
+      '/api/v1/openapi.json',
+      '/api/changes',
+      '/api/changes/stream',
+      '/mcp',
+    ])
+      assert.ok(install.includes(`| \`${path}\``) || install.includes(`, \`${path}\``), path);
+    for (const path of ['/feeds/posts.atom', '/queues', '/webhooks', '/healthz', '/readyz', '/metrics'])
+      assert.ok(install.includes(`\`${path}\``), path);
   });
 
   it('say of every dependency what it is for', () => {
@@ -128,6 +156,17 @@ describe('the documents', () => {
   });
 });
 
+/** Headings as GitHub names them, and anchors that are written out. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...headings, ...[...markdown.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)]);
+}
+
 describe('the manifest', () => {
   it('pins every dependency to one version, and lists install scripts by name', () => {
     const { dependencies, devDependencies } = manifest;
@@ -136,7 +175,7 @@ describe('the manifest', () => {
     const lock = JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')) as {
       packages: Record<
         string,
-        { hasInstallScript?: true; integrity?: string; optionalDependencies?: object }
+        { hasInstallScript?: true; integrity?: string; link?: true; optionalDependencies?: object }
       >;
     };
     const scripted = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript);
@@ -148,8 +187,8 @@ describe('the manifest', () => {
     );
     const allowed = Object.entries(manifest.allowScripts).filter(([, isAllowed]) => isAllowed);
     assert.deepEqual(allowed, [['node', true]]);
-    for (const [path, { integrity }] of Object.entries(lock.packages))
-      if (path !== '') assert.ok(integrity, path);
+    for (const [path, { integrity, link }] of Object.entries(lock.packages))
+      if (path.startsWith('node_modules/') && !link) assert.ok(integrity, path);
     // npm leaves out what it could not find for another platform, and then refuses the lock file on every one.
     for (const { optionalDependencies = {} } of Object.values(lock.packages))
       for (const name of Object.keys(optionalDependencies))

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ENTRY } from '../../test/support/cli.ts';
+import { LABORATORY } from '../../test/laboratory/main.ts';
 import { end, guardOver, onFreePort, remove, run } from '../../test/support/launch.ts';
 
 export interface SandboxProcess {
@@ -15,22 +15,16 @@ export interface SandboxSize {
   posts: number;
   /** How long it holds back every answer. */
   latencyMs?: number;
-  /** Further flags of `feedback-mirror sandbox`. */
-  flags?: string[];
 }
 
 /** The sandbox in a process of its own, so that what it costs is not measured with the program that talks to it. */
-export async function startSandboxProcess({
-  posts,
-  latencyMs = 0,
-  flags = [],
-}: SandboxSize): Promise<SandboxProcess> {
+export async function startSandboxProcess({ posts, latencyMs = 0 }: SandboxSize): Promise<SandboxProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'fm-bench-sandbox-'));
   const guard = guardOver(folder);
-  const latency = latencyMs > 0 ? ['--faults', `latency ms=${latencyMs}`] : [];
+  const faults = latencyMs > 0 ? `latency ms=${latencyMs}` : '';
   const [child, port] = await onFreePort((free) => {
-    const args = [ENTRY, 'sandbox', '--port', String(free), '--posts', String(posts), ...latency, ...flags];
-    return run({ command: process.execPath, args, ready: /^http:.*\n/ }, folder);
+    const args = [LABORATORY, JSON.stringify({ port: free, posts, faults })];
+    return run({ command: process.execPath, args, ready: /^http:.*\n/m }, folder);
   });
   guard.watch(child.pid);
   const url = `http://127.0.0.1:${port}`;

@@ -14,6 +14,7 @@ import { recallSet } from './recall.ts';
 import { scalingSet } from './scaling.ts';
 import { searchSet } from './search.ts';
 import { similarSet } from './similar.ts';
+import { sizingSet } from './sizing.ts';
 import { startSet } from './start.ts';
 import { sweepSet } from './sweep.ts';
 import { unchangedSet } from './unchanged.ts';
@@ -38,4 +39,5 @@ export const SETS: readonly BenchSet[] = [
   startSet,
   mcpSet,
   scalingSet,
+  sizingSet,
 ];

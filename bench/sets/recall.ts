@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { openForWriting } from '../../src/store/db.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSearchReads } from '../../src/store/search/search.ts';
+import { openForWriting } from '../../src/db/open.ts';
+import { openMirrorStore } from '../../src/mirror/store/store.ts';
+import { openSearchReads } from '../../src/search/search.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
 import { LABELLED, type Labelled } from './search/labelled.ts';
 

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { openSearchReads } from '../../src/store/search/search.ts';
+import { openSearchReads } from '../../src/search/search.ts';
 import { median, ratio } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import { CsvParser } from '../../src/base/csv.ts';
-import { likeness, wordsOf } from '../../src/base/words.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { topic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
-import { openSearchReads } from '../../src/store/search/search.ts';
-import type { SimilarRequest } from '../../src/store/search/similar.ts';
-import { tidy } from '../../src/store/upkeep/housekeeping.ts';
+import { openSearchReads } from '../../src/search/search.ts';
+import type { SimilarRequest } from '../../src/search/similar.ts';
+import { CsvParser } from '../../src/text/csv.ts';
+import { likeness, wordsOf } from '../../src/text/words.ts';
+import { tidy } from '../../src/upkeep/housekeeping.ts';
 import { median } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';

@@ -30,7 +30,6 @@ export type { WalkOptions } from './walk.ts';
 export interface Client {
   posts(walk?: WalkOptions): AsyncGenerator<Page<Post>, void, undefined>;
   comments(walk?: WalkOptions): AsyncGenerator<Page<Comment>, void, undefined>;
-  /** One page by its cursor, the empty text being the first. */
   page<R extends Resource>(resource: R, cursor: string, signal?: AbortSignal): Promise<Page<RowOf<R>>>;
   /** The most relevant posts by the upstream's own search, 50 at most. */
   search(text: string, signal?: AbortSignal): Promise<{ rows: Post[]; rejects: Reject[] }>;

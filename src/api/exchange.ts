@@ -10,11 +10,9 @@ import { ageOf, httpDate } from './retry.ts';
 
 export interface Exchange {
   operation: Operation;
-  /** Without the token. */
   query: string;
   body: string | null;
   limits: TimeLimits;
-  /** Not the first try of this operation. */
   retry: boolean;
   signal: AbortSignal | undefined;
 }
@@ -168,7 +166,6 @@ export interface TimeLimits {
 /** Aborts one exchange when it takes too long in all, stands still, or is no longer wanted. */
 interface Timeout {
   readonly signal: AbortSignal;
-  /** Bytes arrived. */
   progress(): void;
   /** Which limit was hit, as a clause; null when none was. */
   expired(): string | null;

@@ -11,7 +11,6 @@ import { type Header, isTransientStatus, waitAsked } from './retry.ts';
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ErrorCode;
-  /** Whether a read may try again. */
   readonly again: boolean = false;
   /** How long the upstream asked us to wait, when it said so in a way we honour. */
   readonly waitMs: number | null = null;
@@ -88,12 +87,10 @@ export function oneLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).toWellFormed()}…`;
 }
 
-/** An answer's head, and its body or why that could not be had. */
 export interface Answer {
   status: number;
   headers: Record<string, Header>;
   serverTime: number | null;
-  /** How long a cache in between had kept the answer. */
   ageMs: number;
   body: { ok: true; text: string; bytes: number } | { ok: false; failure: Failure };
 }

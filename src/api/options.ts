@@ -42,14 +42,12 @@ export type Auth = { kind: 'header' } | { kind: 'query'; parameter: string };
 
 export interface RequestInfo {
   operation: Operation;
-  /** Null when no answer came. */
   status: number | null;
   ms: number;
   retry: boolean;
 }
 
 export interface ClientOptions {
-  /** https, or http on loopback. */
   baseUrl: URL | string;
   auth: Auth;
   /** Asked for every request, so that a new token takes effect without a restart. */

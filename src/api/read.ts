@@ -20,9 +20,7 @@ import { authParameter, type Context } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
 
-/** A row that did not decode. */
 export interface Reject {
-  /** Its place in the page, from 0. */
   index: number;
   /** Its id, where at least that can be told. */
   id: number | null;
@@ -52,7 +50,6 @@ export interface Page<T> {
   receivedAt: number;
   /** How long a cache in between had kept it, although it was asked not to; left out where none had. */
   ageMs?: number;
-  /** The size of the body, decompressed. */
   bytes: number;
   /** Rows that an earlier page of the walk has shown; left out where there are none. */
   repeated?: ReadonlySet<number>;
@@ -196,7 +193,6 @@ interface ReadRequest {
   isGuess?: boolean;
 }
 
-/** What a read brought, with the token it was made with, so that whoever opens it can mask. */
 interface ReadResult {
   json: unknown;
   text: string;
@@ -291,13 +287,14 @@ async function waitBeforeRetry(
 ): Promise<void> {
   // After an answer that closed the rate limit, that does the waiting, for this read as for every other.
   const isLimited = error.httpStatus === 429 || error.waitMs !== null;
-  const delayMs = error.waitMs ?? (isLimited ? 0 : backoffMs(retry, attempt, random));
+  const delayMs = error.waitMs ?? (isLimited ? null : backoffMs(retry, attempt, random));
+  const when = delayMs === null ? 'later' : `in ${Math.round(delayMs / 100) / 10} s`;
   const facts = { operation, attempt, delayMs, reason: error.message };
   log?.warn(
     { event: 'upstream.read.retried', ...facts },
-    `a read failed and is tried again in ${Math.round(delayMs / 100) / 10} s: ${error.message}`,
+    `a read failed and is tried again ${when}: ${error.message}`,
   );
-  if (!isLimited) await clock.sleep(delayMs, signal);
+  if (!isLimited) await clock.sleep(delayMs ?? 0, signal);
   // A wait the upstream itself laid down is no sign of an outage: it does not use up what is meant for one.
   if (error.waitMs === null) await budget.take(clock, signal);
 }

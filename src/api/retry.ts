@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 
 export interface RetryPolicy {
-  /** How often a read is tried in all. */
   attempts: number;
   firstDelayMs: number;
   maxDelayMs: number;
@@ -62,14 +61,12 @@ const HTTP_DATE = new RegExp(
   `^(?:[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} ${TIME} GMT|[A-Z][a-z]{5,8}, \\d\\d-[A-Z][a-z]{2}-\\d\\d ${TIME} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${TIME} \\d{4})$`,
 );
 
-/** Milliseconds since the epoch of an HTTP date, or null. */
 export function httpDate(header: Header): number | null {
   if (typeof header !== 'string' || !HTTP_DATE.test(header)) return null;
   const time = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(time) ? null : time;
 }
 
-/** Milliseconds that a cache has kept an answer. */
 export function ageOf(header: Header): number {
   return secondsOf(header) ?? 0;
 }
@@ -91,11 +88,8 @@ function untilDate(header: Header, now: number): number | null {
  * nothing is left, one retry a minute in all still finds out that the upstream is back.
  */
 export interface RetryBudget {
-  /** A request was tried for the first time. */
   deposit(): void;
-  /** Resolves when one retry may go out. */
   take(clock: Clock, signal?: AbortSignal): Promise<void>;
-  /** Retries that could go out at once. */
   balance(): number;
 }
 

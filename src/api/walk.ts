@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../base/errors.ts';
-import { grouped } from '../base/text.ts';
+import { grouped } from '../text/text.ts';
 import { follow } from './exchange.ts';
 import { Failure, shortHash } from './failure.ts';
 import { decoded, type Page, type ReceivedPage } from './read.ts';
@@ -27,7 +27,6 @@ const MOST_EMPTY = 1000;
  */
 const MORE_REPEATED = 3;
 
-/** The pages of a list in order, each following one under way while the current one is worked on. */
 export async function* walk<T extends { id: number }>(
   read: ReadPage<T>,
   { signal, from = '', ahead = 1 }: WalkOptions,
@@ -111,8 +110,12 @@ function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
 /** Refuses a list that would be read for ever: `next` leads back, or always on to pages that bring nothing. */
 function endlessCheck<T extends { id: number }>(from: string) {
   const cursors = new Set(['', from]);
-  const isFirst = idMemory();
-  const isFirstText = idMemory();
+  const seen = new Set<number | string>();
+  const isFirst = (row: number | string): boolean => {
+    const isNew = !seen.has(row);
+    seen.add(row);
+    return isNew;
+  };
   const pages: PageCounts = { fresh: 0, stale: 0, repeated: 0, empty: 0 };
   return {
     next({ next }: ReceivedPage<T>): Failure | null {
@@ -124,34 +127,30 @@ function endlessCheck<T extends { id: number }>(from: string) {
       return null;
     },
     /**
-     * Rows that did not decode count as well: a page of them is new. Where there is no id, or one below zero, which the memory of
-     * ids cannot hold, the text of the row takes its place; a row that is `null` has neither, and counts as none.
+     * Rows that did not decode count as well: a page of them is new. Where there is no id, a digest of the row takes its place. A row
+     * that is `null` has neither, and counts as none.
      */
     rows({ rows, rejects, next }: Page<T>): { problem: Failure | null; repeated: Set<number> } {
-      const told = rejects.filter(({ body }) => body !== 'null');
+      const rejected = rejects.filter(({ body }) => body !== 'null');
       let isNew = false;
       const [here, repeated] = [new Set<number>(), new Set<number>()];
       // Every id is visited, not only up to the first new one: the next page is judged by all of them.
-      for (const { id, body } of told)
-        if (id === null || id < 0 ? isFirstText(Number.parseInt(shortHash(body), 16)) : isFirst(id))
-          isNew = true;
+      for (const { id, body } of rejected) if (isFirst(id ?? shortHash(body))) isNew = true;
       for (const { id } of rows) {
         if (isFirst(id)) here.add(id);
         else if (!here.has(id)) repeated.add(id);
       }
-      countPage(pages, { isNew: isNew || here.size > 0, isEmpty: rows.length + told.length === 0 });
+      countPage(pages, { isNew: isNew || here.size > 0, isEmpty: rows.length + rejected.length === 0 });
       return { problem: next === null ? null : endlessness(pages), repeated };
     },
   };
 }
 
 interface PageCounts {
-  /** Pages of this walk that brought something new. */
   fresh: number;
   /** Pages since the last of those, and those of them that had rows. */
   stale: number;
   repeated: number;
-  /** Pages without a row since the last that had one. */
   empty: number;
 }
 
@@ -182,11 +181,9 @@ export type ReadPage<T> = (
   isGuess: boolean,
 ) => Promise<ReceivedPage<T>>;
 
-/** Pages under way before their turn. */
 interface Ahead<T> {
   /** The page at the cursor, from what is under way or read now. */
   take(cursor: string, number: number): Promise<ReceivedPage<T>>;
-  /** Starts what follows this page. */
   prepare(page: ReceivedPage<T>): void;
   stop(): void;
 }
@@ -288,55 +285,4 @@ function advance(cursor: string, at: number, step: number): string {
     return name === undefined || value === undefined ? text : `${name}=${value + step}`;
   };
   return cursor.split('&').map(part).join('&');
-}
-
-const FIRST_SLOTS = 1024;
-/** Above this share of taken slots looking one up takes too many steps. */
-const FULL = 0.6;
-/** A slot holds the id and one: a new table is all zeros, which the system makes without touching its memory. */
-const EMPTY = 0;
-const LAST_SMALL_ID = 2 ** 32 - 2;
-
-type Slots = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
-
-/**
- * Remembers ids: tells of each whether it is the first time. A flat table of numbers with open addressing, of small numbers for as long
- * as the ids are: it holds a million ids in 5.3 MB, a `Set` in 20 MB. The bench row "memory of a first sweep, 1,000,000 posts" allows 60 MB
- * over 100,000 posts and needed 56 MB of them with this table.
- */
-export function idMemory(): (id: number) => boolean {
-  let slots: Slots = new Uint32Array(FIRST_SLOTS);
-  let size = 0;
-  return (id) => {
-    const isFull = size > slots.length * FULL;
-    const isTooSmall = id > LAST_SMALL_ID && slots instanceof Uint32Array;
-    if (isFull || isTooSmall) slots = moved(slots, isFull ? 2 : 1, isTooSmall);
-    const at = slotOf(slots, id);
-    if (slots[at] === id + 1) return false;
-    slots[at] = id + 1;
-    size++;
-    return true;
-  };
-}
-
-function moved(old: Slots, growth: number, isLarge: boolean): Slots {
-  const length = old.length * growth;
-  const isWide = isLarge || old instanceof Float64Array;
-  const slots = isWide ? new Float64Array(length) : new Uint32Array(length);
-  for (const kept of old) if (kept !== EMPTY) slots[slotOf(slots, kept - 1)] = kept;
-  return slots;
-}
-
-/** Where the id is, or where it would go. */
-function slotOf(slots: Slots, id: number): number {
-  const mask = slots.length - 1;
-  let at = spread(id) & mask;
-  while (slots[at] !== EMPTY && slots[at] !== id + 1) at = (at + 1) & mask;
-  return at;
-}
-
-/** Neighbouring ids far apart, all 53 bits taken in. */
-function spread(id: number): number {
-  const mixed = Math.imul(id >>> 0, 0x9e3779b1) ^ Math.imul(Math.floor(id / 2 ** 32) + 1, 0x85ebca77);
-  return mixed ^ (mixed >>> 15);
 }

@@ -1,18 +1,21 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import type { Settings } from '../../config/load.ts';
-import type { OpenOptions } from '../store/db.ts';
+import type { OpenOptions } from '../db/open.ts';
 
 /** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
 const SANDBOX = 'the built-in sandbox';
 
-export function mirrorOf({
-  mirrorPath,
-  dataDir,
-  baseUrl,
-  pushSettle,
-}: Settings): Required<Omit<OpenOptions, 'cacheKb'>> {
-  const upstream = baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
-  return { path: fileOf(mirrorPath), upstream, dataDir, settleMs: pushSettle };
+export function mirrorOf({ mirrorPath, dataDir, baseUrl, pushSettle }: Settings): Required<OpenOptions> {
+  return { path: fileOf(mirrorPath), upstream: upstreamOf(baseUrl), dataDir, settleMs: pushSettle };
+}
+
+/** The mirror of a program that has no settings. */
+export function mirrorAt({ file, baseUrl }: { file: string; baseUrl?: string }): OpenOptions {
+  return { path: fileOf(file), upstream: upstreamOf(baseUrl === undefined ? null : new URL(baseUrl)) };
+}
+
+function upstreamOf(baseUrl: URL | null): string {
+  return baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
 }
 
 /** Locks and what else stands beside a mirror have its name: one file has one name, also where a link leads to it. */
@@ -26,6 +29,6 @@ export function holder(purpose: string): string {
 }
 
 /** A command that prints its own result is quiet unless something is wrong or the person asked for more. */
-export function quietLevel({ logLevel: level, sources }: Settings): string {
-  return sources.logLevel === 'default' ? 'warn' : level;
+export function quietLevel({ logLevel: level, origins }: Settings): string {
+  return origins.logLevel === 'default' ? 'warn' : level;
 }

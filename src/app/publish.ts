@@ -5,28 +5,23 @@ import { systemClock } from '../base/clock.ts';
 import { isThere } from '../base/files.ts';
 import { missingPackage } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
-import { readPosition } from '../postgres/schema.ts';
+import { migrations } from '../db/migrate.ts';
+import { readCopyPosition } from '../postgres/schema.ts';
 import type { Session, SessionOptions } from '../postgres/session.ts';
-import {
-  createPublisher,
-  type LastPublished,
-  type Publisher,
-  type PublisherDeps,
-} from '../publish/publisher.ts';
-import { restoreMirror } from '../publish/restore.ts';
+import { type LastPublished, Publisher, type PublisherDeps, type Publishing } from '../publish/publisher.ts';
+import { openPublishSource, publishedState } from '../publish/source.ts';
 import { PUBLIC_TABLES } from '../query/schema-words.ts';
-import { migrations } from '../store/migrate.ts';
-import { openPublishSource, publishedState } from '../store/publish-source.ts';
-import { rebuildMirror } from '../store/rebuild.ts';
+import { rebuildMirror } from '../restore/rebuild.ts';
+import { restoreMirror } from '../restore/restore.ts';
 import { mirrorOf } from './place.ts';
 import { type RestoredMirror, type RestoreRequest, restoreInPlace } from './restore.ts';
 
 /** The copy in PostgreSQL. Nothing is connected before its first step. */
-export function openPublisher(settings: Settings, url: Secret): Publisher {
+export function openPublisher(settings: Settings, url: Secret): Publishing {
   const { publishSchema: schema } = settings;
   const source = openPublishSource(mirrorOf(settings));
   const openSession = () => openCopySession({ url, schema, setting: 'PUBLISH_URL' });
-  const publisher = createPublisher({
+  const publisher = new Publisher({
     source,
     schema,
     words: PUBLIC_TABLES,
@@ -35,7 +30,8 @@ export function openPublisher(settings: Settings, url: Secret): Publisher {
     last: lastPublished(lastPublishedPath(settings)),
   });
   return {
-    ...publisher,
+    step: () => publisher.step(),
+    progress: () => publisher.progress(),
     async close() {
       await publisher.close();
       source.close();
@@ -94,7 +90,7 @@ export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyS
   const { publishSchema: schema } = settings;
   const session = await openCopySession({ url, schema, setting: 'PUBLISH_URL' });
   try {
-    const position = await readPosition(session, schema);
+    const position = await readCopyPosition(session, schema);
     if (!position) return null;
     const { mirrorId, life, head } = publishedState(mirrorOf(settings));
     const isOther = position.mirror_id !== mirrorId || position.life !== life;

@@ -1,22 +1,22 @@
 import { type SettingLine, type Settings, secretsOf, settingLines } from '../../config/load.ts';
 import { createLogger, type Logger } from '../base/log.ts';
+import { type ChangeFeed, openChangeFeed } from '../changes/feed.ts';
+import type { OpenOptions } from '../db/open.ts';
+import { type ExportSource, openExportSource } from '../export/store/export.ts';
+import type { MirrorStatus } from '../mirror/decide/types.ts';
+import { openMirrorReadOnly } from '../mirror/file/open.ts';
+import { openSyncView, type SyncView } from '../mirror/store/status.ts';
+import { readMirrorStatus } from '../mirror/store/store.ts';
+import { type ImportReads, openImportReads } from '../outbox/store/imports.ts';
+import { type OutboxView, openOutboxView } from '../outbox/store/view.ts';
 import { limitQueries, type QueryPart, type QueryRequest } from '../query/run.ts';
-import { openRecentPosts, type RecentPosts } from '../store/browse/browse.ts';
-import { type ChangeFeed, openChangeFeed } from '../store/changes/feed.ts';
-import type { OpenOptions } from '../store/db.ts';
-import { type ExportSource, openExportSource } from '../store/export/export.ts';
-import { type LiveStatsReader, openLiveStats } from '../store/live-stats.ts';
-import { openSyncView, type SyncView } from '../store/mirror/status.ts';
-import { readMirrorStatus } from '../store/mirror/store.ts';
-import type { MirrorStatus } from '../store/mirror/types.ts';
-import { openMirrorReadOnly } from '../store/open.ts';
-import { type ImportReads, openImportReads } from '../store/outbox/imports.ts';
-import { type OutboxView, openOutboxView } from '../store/outbox/view.ts';
-import { openReplicaReads, type ReplicaReads } from '../store/replica/replica.ts';
-import { openReportReader, type ReportReader } from '../store/reports.ts';
-import { openSaved, type SavedItems } from '../store/saved.ts';
-import { openSamePosts, type SamePosts } from '../store/search/same-posts.ts';
-import { openSearchReads, type SearchReads } from '../store/search/search.ts';
+import { openSaved, type SavedItems } from '../query/saved.ts';
+import { openReplicaReads, type ReplicaReads } from '../replica/replica.ts';
+import { openReportReader, type ReportReader } from '../reports/store.ts';
+import { openRecentPosts, type RecentPosts } from '../search/browse/browse.ts';
+import { openSamePosts, type SamePosts } from '../search/same-posts.ts';
+import { openSearchReads, type SearchReads } from '../search/search.ts';
+import { type LiveStatsReader, openLiveStats } from '../state/live-stats.ts';
 import { mirrorOf } from './place.ts';
 
 /** The outbox for commands that only look; null where nothing was ever written. */
@@ -31,7 +31,7 @@ export function viewSync(settings: Settings): SyncView {
 
 /** The change feed, for those who follow the mirror. */
 export function openChanges(settings: Settings): ChangeFeed {
-  return openChangeFeed(mirrorOf(settings));
+  return openChangeFeed(mirrorOf(settings), settings.source);
 }
 
 /** The newest posts, for feed readers. */

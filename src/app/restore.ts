@@ -1,13 +1,14 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import Database from 'better-sqlite3';
 import type { Settings } from '../../config/load.ts';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, fileId, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
-import type { OpenOptions } from '../store/db.ts';
-import { senderLockPath, takeLock } from '../store/lock.ts';
-import { openMirrorStore } from '../store/mirror/store.ts';
-import { copyBackup, type Rebuilt } from '../store/rebuild.ts';
-import { flush } from '../store/upkeep/backup.ts';
+import { senderLockPath, takeLock } from '../db/lock.ts';
+import type { OpenOptions } from '../db/open.ts';
+import { openMirrorStore } from '../mirror/store/store.ts';
+import { copyBackup, type Rebuilt } from '../restore/rebuild.ts';
+import { flush } from '../upkeep/backup.ts';
 import { holder, mirrorOf } from './place.ts';
 
 export interface RestoreRequest {
@@ -44,15 +45,34 @@ export async function restoreFromFile(
   const file = resolve(request.file);
   if (isThere(file) && fileId(file) === fileId(mirror.path))
     throw new AppError('usage', `${file} is the mirror itself`, { hint: 'Give the path of a backup.' });
+  // To open a named pipe waits until somebody writes into it.
+  if (isThere(file) && !statSync(file).isFile())
+    throw new AppError('usage', `${file} is not a regular file`, { hint: 'Give the path of a backup.' });
   const { withoutKey } = request;
-  return await restoreInPlace(mirror, request, async (part) =>
-    copyBackup(file, part, { ...mirror, withoutKey }),
-  );
+  return await restoreInPlace(mirror, request, async (part) => {
+    try {
+      return copyBackup(file, part, { ...mirror, withoutKey });
+    } catch (error) {
+      throw isUnusable(error) ? damaged(file, error) : error;
+    }
+  });
+}
+
+/** SQLite cannot read the file, or a table of the mirror is not in it. */
+function isUnusable(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|ERROR)/.test(error.code);
+}
+
+function damaged(file: string, cause: unknown): AppError {
+  return new AppError('storage', `${file} is damaged, so nothing was restored`, {
+    hint: 'Restore another backup.',
+    cause,
+  });
 }
 
 /** Has a mirror made under another name, and puts it in its place once it is whole and on disk. Nobody else may send meanwhile. */
 export async function restoreInPlace(
-  mirror: Required<Omit<OpenOptions, 'cacheKb'>>,
+  mirror: Required<OpenOptions>,
   { replace }: RestoreRequest,
   make: (part: string) => Promise<Made>,
 ): Promise<RestoredMirror> {

@@ -4,7 +4,7 @@ import type { Settings } from '../../config/load.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { missingPackage, versionText } from '../base/program.ts';
-import { WORK, type Work } from '../base/tracing.ts';
+import { currentSource, WORK_CHANNEL, type Work } from '../base/tracing.ts';
 
 /** What may take longer than the collector has to be told of the last spans when the service stops. */
 const FLUSH_MS = 2000;
@@ -46,10 +46,11 @@ async function exportSpans(endpoint: URL): Promise<() => Promise<void>> {
   const tracer = provider.getTracer('feedback-mirror', versionText());
   const current = new AsyncLocalStorage<Span>();
   const spans = new WeakMap<Work, Span>();
-  WORK.start.bindStore(current, (work) => {
+  WORK_CHANNEL.start.bindStore(current, (work) => {
     const parent = current.getStore();
     const around = parent ? api.trace.setSpan(api.ROOT_CONTEXT, parent) : api.ROOT_CONTEXT;
-    const span = tracer.startSpan(work.name, {}, around);
+    const source = currentSource();
+    const span = tracer.startSpan(work.name, source ? { attributes: { source } } : {}, around);
     spans.set(work, span);
     return span;
   });
@@ -67,10 +68,10 @@ async function exportSpans(endpoint: URL): Promise<() => Promise<void>> {
     asyncEnd: ended,
     error: () => undefined,
   };
-  WORK.subscribe(listeners);
+  WORK_CHANNEL.subscribe(listeners);
   return async () => {
-    WORK.unsubscribe(listeners);
-    WORK.start.unbindStore(current);
+    WORK_CHANNEL.unsubscribe(listeners);
+    WORK_CHANNEL.start.unbindStore(current);
     await provider.shutdown();
   };
 }

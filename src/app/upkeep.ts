@@ -5,11 +5,11 @@ import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
 import { eraseExpired, type Retained } from '../erasure/retention.ts';
-import { type ErasureStore, openErasureStore } from '../store/erasure/store.ts';
-import { openMirrorStore } from '../store/mirror/store.ts';
-import { type Backup, backUp, keepBackup, keptBackup } from '../store/upkeep/backup.ts';
-import { doChore } from '../store/upkeep/chores.ts';
-import type { TidyRequest } from '../store/upkeep/housekeeping.ts';
+import { type ErasureStore, openErasureStore } from '../erasure/store/store.ts';
+import { openMirrorStore } from '../mirror/store/store.ts';
+import { type Backup, backUp, keepBackup, keptBackup } from '../upkeep/backup.ts';
+import { doChore } from '../upkeep/chores.ts';
+import type { TidyRequest } from '../upkeep/housekeeping.ts';
 import { holder, mirrorOf } from './place.ts';
 
 /** What of an open app upkeep needs. */
@@ -29,7 +29,7 @@ export async function tidyMirror(
 }
 
 /** Makes what reports add up anew from the rows of the mirror, and finishes its indexes. */
-export async function rebuildMirror(settings: Settings, signal: AbortSignal): Promise<void> {
+export async function rebuildSums(settings: Settings, signal: AbortSignal): Promise<void> {
   const store = openMirrorStore({ ...mirrorOf(settings), holder: holder('doctor') });
   try {
     store.forgetColumns();

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Clock {
   /** Milliseconds since the epoch, for what is stored or shown. Somebody may set this clock, in either direction, at any moment. */
   now(): number;
-  /** Milliseconds since some moment of this process. Nobody can set this clock: durations inside a process are measured with it. */
+  /** Milliseconds since some moment of this process. This clock cannot be set: durations inside a process are measured with it. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -29,11 +29,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** Time servers move a clock by less than this in one step, and two times that differ by less are told apart by nobody. */
+/** Time servers move a clock by less than this in one step, and two times that differ by less count as one. */
 export const CLOCK_STEP_MS = 10_000;
 
 /**
- * A stored moment that is known to be over, or null. One that has not come yet was written while the clock was ahead, so nobody can say
+ * A stored moment that is known to be over, or null. One that has not come yet was written while the clock was ahead, so it is not known
  * how long ago that was: nothing counts as fresh because of it.
  */
 export function pastOrNull(at: number | null, now: number): number | null {

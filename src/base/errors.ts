@@ -99,7 +99,7 @@ const NO_WORKING_FOLDER: StorageTrouble = {
   hint: 'Change to a folder that exists, and run this again.',
 };
 
-/** In bytes: SQLite adds "-journal" to the whole path and takes 512 in all. Longer ones it "cannot open", whoever has the right to. */
+/** In bytes: SQLite adds "-journal" to the whole path and takes 512 in all. It "cannot open" a longer path, whatever the rights are. */
 export const LONGEST_PATH = 504;
 
 export function isTooLong(path: string): boolean {

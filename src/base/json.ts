@@ -13,7 +13,7 @@ const exact = JSON as unknown as ExactJson;
 /** Deepest nesting of JSON from outside. 10 MB of brackets take 1 GB and seconds to parse, and every recursive reader is at risk. */
 export const MOST_LEVELS = 64;
 
-const [QUOTE, BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END, QUOTE] = [0x5c, 0x5b, 0x5d, 0x7b, 0x7d, 0x22];
 
 /** Whether lists and objects lie within each other more than 64 levels deep. Reads the text once, and makes nothing of it. */
 export function isTooDeep(text: string): boolean {
@@ -28,10 +28,18 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
+/** Where the string that begins here ends. `indexOf` passes over its text several times as fast as a loop does. */
 function endOfString(text: string, begin: number): number {
-  let at = begin + 1;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
+  let end = text.indexOf('"', begin + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes stands before it. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return (at - first) % 2 === 1;
 }
 
 /** JSON.parse, with numbers beyond 2^53 - 1 as raw JSON instead of rounded: no field takes one, but one that is kept as it came may. */

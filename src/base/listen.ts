@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { AppError, messageOf } from './errors.ts';
 
-export interface Address {
+export interface ListenAddress {
   host: string;
   port: number;
 }
@@ -11,7 +11,7 @@ export interface Address {
  * Takes the port before anything else starts: a service that cannot have it says so at once. Given back just before the real server
  * listens; a program that takes it in that moment is met there with the same sentence.
  */
-export async function reservePort(address: Address): Promise<() => Promise<void>> {
+export async function reservePort(address: ListenAddress): Promise<() => Promise<void>> {
   if (address.port === 0) return async () => {};
   const server = createServer((socket) => socket.destroy());
   try {
@@ -29,7 +29,7 @@ export async function reservePort(address: Address): Promise<() => Promise<void>
 const HTTP_NAMES = { host: 'HTTP_HOST', port: 'HTTP_PORT' };
 
 /** `names` are those of the settings or flags that a person would change. */
-export function cannotListen(error: unknown, { host, port }: Address, names = HTTP_NAMES): AppError {
+export function cannotListen(error: unknown, { host, port }: ListenAddress, names = HTTP_NAMES): AppError {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   const where = `${host}, port ${port}`;
   if (code === 'EADDRINUSE')

@@ -11,8 +11,10 @@ export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 export interface LogSettings {
   level: string;
   format: 'pretty' | 'json';
-  /** What must not appear in any line, asked anew for each line because a token can be replaced while we run. */
+  /** What must not appear in any line, asked for each line because a token can be replaced while we run. */
   secrets: () => readonly Secret[];
+  /** One of several: its name is in every line. */
+  source?: string | null;
   /** Defaults to stderr: stdout is for data. */
   destination?: DestinationStream;
 }
@@ -21,11 +23,12 @@ export interface LogSettings {
  * pino's own redaction knows paths, not values: it misses error properties, deep nesting and message text.
  * So the finished line is masked instead, which no shape of log call can get around.
  */
-export function createLogger({ level, format, secrets, destination }: LogSettings): Logger {
+export function createLogger({ level, format, secrets, source, destination }: LogSettings): Logger {
   const sink = destination ?? stderr();
   const out = format === 'pretty' ? prettied(sink, !destination && hasColours()) : sink;
   const streamWrite = (line: string): string => secrets().reduce((text, secret) => secret.mask(text), line);
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, out);
+  const base = source ? { source } : null;
+  return pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, out);
 }
 
 /** How much waits for a log that cannot be written. */
@@ -52,6 +55,7 @@ interface Line {
   time: string;
   msg: string;
   event: string;
+  source?: string;
   err?: { stack?: string; type?: string; message?: string };
 }
 
@@ -61,7 +65,8 @@ function prettied(sink: DestinationStream, colorize: boolean): DestinationStream
     colorize ? `\u001b[${colour}m${text}\u001b[39m` : text;
   return {
     write(line) {
-      const { level, time, msg, event: _, err, ...facts } = JSON.parse(line) as Line;
+      const { level, time, msg: said, event: _, source, err, ...facts } = JSON.parse(line) as Line;
+      const msg = source === undefined || said.startsWith(source) ? said : `${source}: ${said}`;
       const [label, colour] = LABELS[level] ?? [String(level), 39];
       const { stack, type: _type, message: _message, ...properties } = err ?? {};
       const shown = { ...facts, ...(Object.keys(properties).length > 0 && { err: properties }) };

@@ -1,4 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import { readWithin } from './timeout.ts';
 
 /** What the service counts about itself, for Prometheus. Labels hold kinds of things only, never ids, names or texts. */
@@ -11,11 +20,13 @@ export interface Metrics {
   job(info: { queue: string; name: string; outcome: 'completed' | 'failed'; seconds: number }): void;
   /**
    * Asked at every scrape for what is a state rather than an event. One reader for each source: one that fails or
-   * takes too long loses its own series and nobody else's.
+   * takes too long loses its own series and no other.
    */
   observe(read: () => Promise<Gauges>): void;
   startAtZero(known: KnownLabels): void;
   text(): Promise<string>;
+  /** The same as data, to be shown together with others. */
+  read(): Promise<MetricObjectWithValues<MetricValue<string>>[]>;
   readonly contentType: string;
 }
 
@@ -31,10 +42,10 @@ export interface PassInfo {
   quarantined: number;
 }
 
-/** States by name; a value that nobody knows is left out. */
-export type Gauges = Partial<Record<keyof typeof STATES, readonly Reading[]>>;
+/** States by name; an unknown value is left out. */
+export type Gauges = Partial<Record<keyof typeof STATES, readonly GaugeValue[]>>;
 
-export interface Reading {
+export interface GaugeValue {
   labels?: Record<string, string>;
   value: number | null;
 }
@@ -51,18 +62,33 @@ export interface KnownLabels {
 const READ_WITHIN_MS = 2000;
 
 const REQUEST_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** From a head pass that finds nothing new to a sweep of millions of rows. */
 const WORK_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 
 const ROW_CHANGES = ['inserted', 'updated', 'unchanged', 'deleted', 'quarantined'] as const;
 
-/** A registry of its own, so that two services in one process (in tests) do not count each other's work. */
-export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
+interface MetricsOptions {
+  readWithinMs?: number;
+  /** One of several sources: a label of everything it counts. The process is measured by none of them. */
+  source?: string | null;
+}
+
+/** A registry of its own, so that two services in one process do not count each other's work. */
+export function createMetrics({
+  readWithinMs = READ_WITHIN_MS,
+  source = null,
+}: MetricsOptions = {}): Metrics {
   const registry = new Registry();
+  if (source !== null) registry.setDefaultLabels({ source });
   const events = createEvents(registry);
   const states = createStates(registry);
-  let isScraped = false;
+  let isScraped = source !== null;
   const readers: (() => Promise<Gauges | null>)[] = [];
+  const update = async (): Promise<void> => {
+    if (!isScraped) collectProcess(registry);
+    isScraped = true;
+    const found = await Promise.all(readers.map((read) => read()));
+    show(states, found);
+  };
   return {
     request({ operation, status, ms, retry }) {
       events.requests.inc({ operation, status: status ?? 'none' });
@@ -101,14 +127,21 @@ export function createMetrics({ readWithinMs = READ_WITHIN_MS } = {}): Metrics {
       }
     },
     async text() {
-      if (!isScraped) collectProcess(registry);
-      isScraped = true;
-      const found = await Promise.all(readers.map((read) => read()));
-      show(states, found);
+      await update();
       return registry.metrics();
+    },
+    async read() {
+      await update();
+      return await registry.getMetricsAsJSON();
     },
     contentType: registry.contentType,
   };
+}
+
+/** Of several sources and of the process around them, each series once. */
+export async function mergedText(all: readonly Pick<Metrics, 'read'>[]): Promise<string> {
+  const read = await Promise.all(all.map((metrics) => metrics.read()));
+  return await AggregatorRegistry.aggregate(read).metrics();
 }
 
 function createEvents(registry: Registry) {
@@ -175,7 +208,7 @@ function createStates(registry: Registry): Map<string, Gauge> {
 function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
   for (const gauge of states.values()) {
     gauge.reset();
-    // One without labels is 0 after a reset, which would be a lie about what nobody knows.
+    // One without labels is 0 after a reset, which would be false: the value is not known.
     gauge.remove({});
   }
   for (const part of found)
@@ -184,7 +217,7 @@ function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): vo
 }
 
 /**
- * Memory, event loop and garbage collection, from the first scrape on: a service that nobody scrapes does not measure them.
+ * Memory, event loop and garbage collection, from the first scrape on: a service that is not scraped does not measure them.
  * prom-client's sums of handles, requests and resources are gauges called `_total`, which promtool refuses; they stay by type.
  */
 function collectProcess(registry: Registry): void {

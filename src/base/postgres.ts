@@ -1,7 +1,6 @@
 import { AppError } from './errors.ts';
 
-/** A cell as SQLite gives it. */
-export type Cell = string | number | null;
+export type PublishedCell = string | number | null;
 
 /** What a column of the mirror is where a database has more types than SQLite. */
 export type ColumnType = 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'jsonb' | 'text';
@@ -10,9 +9,7 @@ export type ColumnType = 'bigint' | 'double precision' | 'boolean' | 'timestampt
 export interface PublishedTable {
   name: string;
   columns: readonly { name: string; type: ColumnType; nullable: boolean }[];
-  /** Columns of the primary key. */
   key: readonly string[];
-  /** Further indexes, by their columns. */
   indexes: readonly (readonly string[])[];
   /** A column with an index by its hash; null for none. */
   hashed: string | null;

@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { AppError, messageOf } from './errors.ts';
 
 /** The checkout runs TypeScript, the package what it was compiled to. */
 const IS_COMPILED = import.meta.filename.endsWith('.js');
 
-/** How the program is called where it was started from. */
 export const CALLED = IS_COMPILED ? 'feedback-mirror' : 'npx feedback-mirror';
 
 /**
@@ -15,24 +13,6 @@ export const CALLED = IS_COMPILED ? 'feedback-mirror' : 'npx feedback-mirror';
  */
 export function ownFile(name: string, from: string): URL {
   return new URL(IS_COMPILED ? name.replace(/\.ts$/, '.js') : name, from);
-}
-
-/** Node's own stripper of types, in the list of what a process has loaded. */
-const STRIPPER = 'NativeModule internal/deps/amaro/dist/index';
-const STARTED_AGAIN = 'FEEDBACK_MIRROR_STARTED_AGAIN';
-
-/**
- * A checkout that was not run before, or changed since, has its types stripped, which takes 30 MB that Node never gives back. What came of
- * it is kept for later starts: a process that is to stay small becomes the first of those, before anything was read or written.
- */
-export function startAgainOnceStripped(): void {
-  const { moduleLoadList } = process as unknown as { moduleLoadList?: string[] };
-  // With NODE_COMPILE_CACHE, which is for children, Node would look before `launch.js` sets its flags, and what it keeps is kept by flags.
-  const { [STARTED_AGAIN]: isAgain, NODE_COMPILE_CACHE: _, ...env } = process.env;
-  if (!moduleLoadList?.includes(STRIPPER) || !process.execve || isAgain) return;
-  flushCompileCache();
-  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve(process.execPath, args, { ...env, [STARTED_AGAIN]: '1' });
 }
 
 interface Manifest {
@@ -49,7 +29,6 @@ function manifest(): Manifest {
 
 export interface Version {
   version: string;
-  /** Null in a copy of the checkout that came without git. */
   commit: string | null;
 }
 

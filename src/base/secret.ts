@@ -41,7 +41,7 @@ export class Secret {
 }
 
 /** Compared by digests, which have one length and say nothing about the texts: it takes the same time for every guess. */
-export function isSameText(given: string, expected: string): boolean {
+export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(given), digest(expected));
 }

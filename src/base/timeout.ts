@@ -1,6 +1,6 @@
 /**
  * The promise, or after that time what `instead` gives: a value, or an Error to fail with. The promise itself goes on, and
- * its later failure is nobody's any more.
+ * its later failure is ignored.
  */
 export async function within<T>(ms: number, promise: Promise<T>, instead: () => T | Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -19,7 +19,7 @@ export async function within<T>(ms: number, promise: Promise<T>, instead: () => 
 
 /**
  * A reader that never keeps its caller waiting: null when the answer fails or does not come in time. A read that hangs is not
- * begun a second time; whoever asks next waits for the same one.
+ * begun a second time; the next caller waits for the same one.
  */
 export function readWithin<T>(ms: number, read: () => Promise<T>): () => Promise<T | null> {
   let under: Promise<T | null> | null = null;

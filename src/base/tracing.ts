@@ -1,28 +1,40 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 
 /**
- * Pieces of work that somebody may want to follow, told on a channel of Node: as long as nobody listens, telling costs next to nothing
+ * Pieces of work that somebody may want to follow, told on a channel of Node: as long as there is no listener, telling costs next to nothing
  * and no package is loaded. src/app/tracing.ts listens where the settings name a collector.
  */
 export interface Work {
   name: string;
-  attributes: Attributes;
-  /** What the work failed with. */
+  attributes: WorkAttributes;
   error?: unknown;
 }
 
 /** Numbers, states and kinds: never a text, a name, an address or a token. */
-export type Attributes = Record<string, string | number | boolean>;
+export type WorkAttributes = Record<string, string | number | boolean>;
 
-export const WORK = tracingChannel<unknown, Work>('feedback-mirror:work');
+export const WORK_CHANNEL = tracingChannel<unknown, Work>('feedback-mirror:work');
 
 /** Does the work, and tells when it begins and ends. What is known only at the end is told with the function it gets. */
 export async function traced<T>(
   name: string,
-  attributes: Attributes,
-  work: (tell: (more: Attributes) => void) => Promise<T>,
+  attributes: WorkAttributes,
+  work: (tell: (more: WorkAttributes) => void) => Promise<T>,
 ): Promise<T> {
-  if (!WORK.hasSubscribers) return await work(() => undefined);
+  if (!WORK_CHANNEL.hasSubscribers) return await work(() => undefined);
   const told: Work = { name, attributes: { ...attributes } };
-  return await WORK.tracePromise(() => work((more) => Object.assign(told.attributes, more)), told);
+  return await WORK_CHANNEL.tracePromise(() => work((more) => Object.assign(told.attributes, more)), told);
+}
+
+const SOURCE = new AsyncLocalStorage<string>();
+
+/** Everything that the work begins, however much later, is work of this source. */
+export function inSource<T>(name: string, work: () => T): T {
+  return SOURCE.run(name, work);
+}
+
+/** Which source the work at hand is for; undefined where there is one without a name. */
+export function currentSource(): string | undefined {
+  return SOURCE.getStore();
 }

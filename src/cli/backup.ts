@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { counted, sizeText } from '../base/text.ts';
-import type { Backup } from '../store/upkeep/backup.ts';
+import { counted, sizeText } from '../text/text.ts';
+import type { Backup } from '../upkeep/backup.ts';
 import { type Context, openContext } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -29,7 +29,6 @@ async function backUp({ settings, signal, answer }: Context, file: string, force
   answer(copy, () => `${copy.path}  ${sizeText(copy.bytes)}, checked: ${rowsText(copy.rows)}`);
 }
 
-/** What a mirror holds. */
 export function rowsText({ posts, comments, users, outbox }: Backup['rows']): string {
   return [
     counted(posts, 'post'),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { fileId } from '../base/files.ts';
-import type { ChangeFeed, ChangeQuery } from '../store/changes/feed.ts';
+import type { ChangeFeed, ChangeQuery } from '../changes/feed.ts';
 import {
   type Context,
   closing,

@@ -42,7 +42,7 @@ interface Word {
 async function levels(program: Command): Promise<Level[]> {
   const [{ REPORTS }, { EXPORT_TABLES }, exports, query, report] = await Promise.all([
     import('../reports/catalogue.ts'),
-    import('../store/export/tables.ts'),
+    import('../export/store/tables.ts'),
     import('../export/formats.ts'),
     import('./query.ts'),
     import('./report.ts'),
@@ -55,9 +55,9 @@ async function levels(program: Command): Promise<Level[]> {
     completion: plain(Object.keys(SHELLS)),
   };
   const formats: Record<string, readonly string[]> = {
-    export: exports.FORMATS,
-    query: query.FORMATS,
-    report: report.FORMATS,
+    export: exports.EXPORT_FORMATS,
+    query: query.QUERY_FORMATS,
+    report: report.REPORT_FORMATS,
     outbox: ['csv'],
     'outbox list': ['csv'],
   };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { settingLines } from '../../config/load.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, eachSource, openContexts } from './context.ts';
 import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -8,7 +8,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('config')
     .description('print the effective settings, secrets masked')
     .addHelpText('after', '\nExample:\n  feedback-mirror config --data-dir /srv/feedback')
-    .action(() => showConfig(openContext(program, stop)));
+    .action(() => eachSource(openContexts(program, stop), showConfig));
 }
 
 async function showConfig(context: Context): Promise<void> {

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
-import { type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
+import { type LoadInput, loadSettings, mendable, type Settings, secretsOf } from '../../config/load.ts';
 import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
+import { chosenSources, loadSources, type Sources } from '../../config/sources.ts';
 import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import { printable } from '../base/text.ts';
+import { printable } from '../text/text.ts';
 
 /** What a shell or a scheduler learns from each failure. */
 export const EXIT_CODES: Record<ErrorCode, number> = {
@@ -25,7 +26,6 @@ export const EXIT_CODES: Record<ErrorCode, number> = {
 /** As the shell counts the end by SIGPIPE that `git log | head` comes to: the reader has what it wanted and went away. */
 export const READER_GONE = 141;
 
-/** Adds one command. `stop` is aborted when the person or the system asks the program to end. */
 export type Register = (program: Command, stop: AbortSignal) => void;
 
 /** What a command gets to work with, besides its own flags. */
@@ -61,16 +61,60 @@ export function addSettingFlags(program: Command): void {
   program.option('--json', 'machine-readable output');
 }
 
-export function openContext(
+/** Of the one source that the command is for. Where there are several, it has to be named. */
+export function openContext(program: Command, signal: AbortSignal): Context {
+  const contexts = openContexts(program, signal);
+  const [context, second] = contexts;
+  if (!context || second) {
+    const names = contexts.map(({ settings }) => settings.source).join(', ');
+    throw new AppError('usage', `this command is for one source, and there are several: ${names}`, {
+      hint: 'Say which with --source NAME, or with SOURCE in the environment.',
+    });
+  }
+  return context;
+}
+
+/** One for each source that the command is for: those that --source names, or all; one where there is no sources.yaml. */
+export function openContexts(program: Command, signal: AbortSignal): Context[] {
+  const input = loadInput(program.opts());
+  const sources = loadSources(input);
+  if (sources === null) return [contextOf(program, signal, alone(input))];
+  const chosen = chosenSources(sources, input);
+  return chosen.map((source) => contextOf(program, signal, source));
+}
+
+/** The sources that the command is for, and what holds for the process; null where there is no sources.yaml. */
+export function openSources(program: Command): Sources | null {
+  const input = loadInput(program.opts());
+  const found = loadSources(input);
+  const sources = found && { ...found, all: chosenSources(found, input) };
+  for (const { settings } of sources?.all ?? [])
+    for (const secret of secretsOf(settings)) secretsInUse.add(secret);
+  return sources;
+}
+
+/** Without sources.yaml. A name that a person gives must not be passed over: the command would be for something else. */
+function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
+  if (input.flags.SOURCE)
+    throw new AppError('usage', '--source names a source of sources.yaml, and there is no such file here', {
+      hint: 'Leave --source out, go to the folder with the file, or set SOURCES_FILE to its path.',
+    });
+  return { input, settings: loadSettings(input) };
+}
+
+/** With settings that may be wrong, for the command that mends them. */
+export function openMendable(program: Command, signal: AbortSignal): Context {
+  const input = mendable(loadInput(program.opts()));
+  return contextOf(program, signal, alone(input));
+}
+
+function contextOf(
   program: Command,
   signal: AbortSignal,
-  prepare: (input: LoadInput) => LoadInput = (input) => input,
+  { settings, input }: Pick<Context, 'settings' | 'input'>,
 ): Context {
-  const options = program.opts<Record<string, string | boolean | undefined>>();
-  const input = prepare(loadInput(options));
-  const settings = loadSettings(input);
   for (const secret of secretsOf(settings)) secretsInUse.add(secret);
-  const json = options.json === true;
+  const json = program.opts().json === true;
   const print = (text: string): void => void process.stdout.write(`${json ? text : printable(text)}\n`);
   return {
     settings,
@@ -85,13 +129,47 @@ export function openContext(
   };
 }
 
+/** The exit code of a command that did several things: the highest, of a failure that of its kind. */
+export function worstExit(ends: readonly unknown[]): number {
+  return Math.max(0, ...ends.map((end) => (typeof end === 'number' ? end : EXIT_CODES[codeOf(end)])));
+}
+
+/** One source after the other. What fails for one is told, and the others are still done. */
+export async function eachSource(
+  contexts: readonly Context[],
+  run: (context: Context) => Promise<void>,
+): Promise<void> {
+  const [first, second] = contexts;
+  if (!first || !second) return first && (await run(first));
+  const answers: Record<string, unknown> = {};
+  const codes: unknown[] = [];
+  for (const context of contexts) {
+    const name = context.settings.source ?? '';
+    const keep = (value: unknown): void => {
+      answers[name] = value;
+    };
+    const collecting = { ...context, answer: keep, print: (text: string) => keep(JSON.parse(text)) };
+    if (!context.json) context.print(`${codes.length === 0 ? '' : '\n'}# ${name}`);
+    process.exitCode = 0;
+    try {
+      await run(context.json ? collecting : context);
+      codes.push(Number(process.exitCode));
+    } catch (error) {
+      codes.push(error);
+      answers[name] = { error: { code: codeOf(error), message: maskSecrets(messageOf(error)) } };
+      context.remark(`${name}: ${messageOf(error)}`);
+    }
+  }
+  if (first.json) first.print(JSON.stringify({ sources: answers }));
+  process.exitCode = worstExit(codes);
+}
+
 /** For `await using`: closed at the end of the block, whichever way that ends. */
 export function closing<T extends { close(): unknown } | null>(handle: T): T & AsyncDisposable {
   const dispose = async (): Promise<void> => void (await handle?.close());
   return (handle && Object.assign(handle, { [Symbol.asyncDispose]: dispose })) as T & AsyncDisposable;
 }
 
-/** Whether a person sits there who can answer a question. */
 export function canAsk({ json }: Context): boolean {
   return !json && process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -132,19 +210,16 @@ export function readFlag<T>(flag: string, parse: Parse<T>, text: string): T {
   }
 }
 
-/** A number that counts or names something. */
 export function wholeNumber(what: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^[1-9]\d{0,15}$/.test(text) && Number(text) <= most) return Number(text);
   const range = most === Number.MAX_SAFE_INTEGER ? 'from 1 up' : `from 1 to ${most}`;
   throw new AppError('usage', `${what} must be a whole number ${range}, not "${text}"`);
 }
 
-/** For a flag that may be given several times. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** Whatever a person reads on stderr. */
 export function tell(text: string): void {
   process.stderr.write(`${printable(maskSecrets(text))}\n`);
 }

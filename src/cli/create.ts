@@ -2,7 +2,7 @@ import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import type { OutboxRow } from '../store/outbox/types.ts';
+import type { OutboxRow } from '../outbox/decide/types.ts';
 import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { boardNamedIn } from './outbox.ts';
 import { stateWord } from './outbox-text.ts';

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { readDotenv } from '../../config/load.ts';
 import { unknownSettings } from '../../config/spelling.ts';
 import { versionText } from '../base/program.ts';
-import { oneLine } from '../base/text.ts';
 import type { Check, Finding } from '../doctor/check.ts';
-import { type Context, EXIT_CODES, maskSecrets, openContext } from './context.ts';
+import { oneLine } from '../text/text.ts';
+import { type Context, EXIT_CODES, eachSource, maskSecrets, openContexts } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -13,7 +13,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('check settings, data folder, mirror, upstream, queue and service, and say what to do')
     .option('--rebuild', 'make what reports add up anew from the rows of the mirror, then check')
     .addHelpText('after', HELP)
-    .action((flags: Flags) => doctor(openContext(program, stop), flags));
+    .action((flags: Flags) => eachSource(openContexts(program, stop), (context) => doctor(context, flags)));
 }
 
 interface Flags {
@@ -32,8 +32,8 @@ Examples:
 
 async function doctor(context: Context, { rebuild }: Flags): Promise<void> {
   if (rebuild) {
-    const { rebuildMirror } = await import('../app/upkeep.ts');
-    await rebuildMirror(context.settings, context.signal);
+    const { rebuildSums } = await import('../app/upkeep.ts');
+    await rebuildSums(context.settings, context.signal);
   }
   const [{ doctorInput }, { examine }, { check, fine }] = await Promise.all([
     import('../app/doctor-input.ts'),
@@ -66,15 +66,17 @@ async function examineSettings({ input, settings }: Context): Promise<Finding> {
     return warning(
       `${unknown.name} is set and is no setting of this program`,
       unknown.near === null ? 'Remove it, or see "feedback-mirror config".' : `Did you mean ${unknown.near}?`,
+      'unknown-setting',
     );
-  const given = Object.values(settings.sources).filter((source) => source !== 'default').length;
+  const given = Object.values(settings.origins).filter((origin) => origin !== 'default').length;
   return examineFile(join(input.cwd, '.env')) ?? fine(`${given} set, the others as they are by default`);
 }
 
 const WIDTH = 'deletions of comments'.length;
 
-function lineOf({ name, state, detail, advice }: Check): string {
+function lineOf({ name, state, detail, advice, runbook }: Check): string {
   const line = `${state.padEnd(4)}  ${name.padEnd(WIDTH)}  ${oneLine(detail)}`;
-  const lines = advice === null ? [line] : [line, `${' '.repeat(WIDTH + 8)}${oneLine(advice)}`];
-  return maskSecrets(lines.join('\n'));
+  const below = [advice, ...runbook.map((row) => `See ${row}`)].flatMap((text) => text ?? []);
+  const indented = below.map((text) => `${' '.repeat(WIDTH + 8)}${oneLine(text)}`);
+  return maskSecrets([line, ...indented].join('\n'));
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { counted } from '../base/text.ts';
 import type { Erased, ErasurePreview } from '../erasure/erase.ts';
 import type { UntouchedFiles } from '../erasure/files.ts';
-import type { Whom } from '../store/erasure/store.ts';
-import type { ErasedCounts } from '../store/suppression/person.ts';
+import type { Whom } from '../erasure/store/store.ts';
+import type { ErasedCounts } from '../mirror/suppression/person.ts';
+import { counted } from '../text/text.ts';
 import {
   askLine,
   type Context,
@@ -149,7 +149,6 @@ interface Receipt extends Erased, UntouchedFiles {
   email?: string;
   user?: number;
   backupRenewed: boolean;
-  /** Whether there may be a copy in PostgreSQL, which only the service writes. */
   postgresCopy: boolean;
 }
 
@@ -178,6 +177,7 @@ function countsText(counts: ErasedCounts, head: string): string {
     ['outbox rows: text, address, name', counts.outbox],
     ['- of them cancelled before they were sent', counts.cancelled],
     ['- of them unclear: the upstream may have a post of it', counts.unclear],
+    ['rows of the customers file', counts.segments],
     ["other people's rows: the address, or the name beside it", counts.mentions],
   ];
   return table(

@@ -5,16 +5,15 @@ import type { Settings } from '../../config/load.ts';
 import { duration } from '../../config/parse.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { keepHeapFlat } from '../base/heap.ts';
-import { durationText } from '../base/text.ts';
 import { toInstant } from '../contract/datetime.ts';
 import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
-import type { ExportSource } from '../store/export/export.ts';
-import type { ExportTable } from '../store/export/tables.ts';
+import type { ExportSource } from '../export/store/export.ts';
+import type { ExportTable } from '../export/store/tables.ts';
+import { durationText } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, stoppable } from './context.ts';
-import { openProgress, type Progress } from './progress.ts';
+import { openProgress, type ProgressBars } from './progress.ts';
 import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -26,6 +25,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--out <path>', 'a folder; for one table also a file, or - for standard output (else EXPORT_DIR)')
     .option('--since <time>', 'only rows seen, changed or deleted since: 2026-01-31, a time, or 7d')
     .option('--live', 'without what was deleted upstream')
+    .option('--segment <filter>', 'only what these imported customers wrote, such as plan=Pro')
     .option('--raw', 'csv with exactly the texts of the mirror, formulas too')
     .option('--redact <what>', 'emails: pseudonyms instead of e-mail addresses and names')
     .addHelpText('after', HELP)
@@ -57,7 +57,6 @@ async function exportTables(context: Context, what: string[], flags: ExportFlags
     import('../app/readers.ts'),
     import('../export/export.ts'),
   ]);
-  keepHeapFlat();
   await using source = closing(exportSource(context.settings));
   // Rows on the same screen would break the bars.
   const isQuiet = context.json || (toStdout && process.stdout.isTTY) || !process.stderr.isTTY;
@@ -77,15 +76,15 @@ const STOPPED = 'Stopped: nothing was written, older files are as they were.';
 
 /** A bar for each table; where a filter chooses the rows nobody knows how many there will be. */
 function bars(
-  progress: Progress,
+  progress: ProgressBars,
   source: ExportSource,
-  { since, live }: Pick<ExportRequest, 'since' | 'live'>,
+  { since, live, segment }: Pick<ExportRequest, 'since' | 'live' | 'segment'>,
 ) {
-  const moves = new Map<ExportTable, ReturnType<Progress['start']>>();
+  const moves = new Map<ExportTable, ReturnType<ProgressBars['start']>>();
   return (table: ExportTable, rows: number): void => {
     let move = moves.get(table);
     if (!move) {
-      const total = since === null && !live ? source.count(table) : 0;
+      const total = since === null && segment == null && !live ? source.count(table) : 0;
       move = progress.start({ name: table, total, text: '{rows} rows  {rate} rows/s' });
       moves.set(table, move);
     }
@@ -107,7 +106,7 @@ function whereText(to: { folder: string } | { file: string }): string {
     : `${to.file}.manifest.json describes it.`;
 }
 
-type ExportFlags = Flags<'format' | 'out' | 'since' | 'redact', 'raw' | 'live'>;
+type ExportFlags = Flags<'format' | 'out' | 'since' | 'segment' | 'redact', 'raw' | 'live'>;
 
 type Settled = Omit<ExportRequest, 'signal' | 'onProgress'>;
 
@@ -117,7 +116,7 @@ export async function requestOf(
   flags: ExportFlags,
   settings: Pick<Settings, 'dataDir' | 'exportDir' | 'exportFormat' | 'mirrorPath'>,
 ): Promise<Settled> {
-  const { EXPORT_TABLES } = await import('../store/export/tables.ts');
+  const { EXPORT_TABLES } = await import('../export/store/tables.ts');
   const wanted = new Set(what.flatMap((word) => tablesOf(word, EXPORT_TABLES)));
   const tables = EXPORT_TABLES.filter((table) => wanted.has(table));
   const format = await formatOf(flags, settings.exportFormat);
@@ -130,6 +129,7 @@ export async function requestOf(
     to: await destinationOf(flags.out ?? settings.exportDir, tables, format, settings.mirrorPath),
     since: flags.since === undefined ? null : readSince(flags.since, systemClock.now()),
     live,
+    segment: flags.segment ?? null,
     raw,
     redact: await redactorOf(flags.redact, settings.dataDir),
     clock: systemClock,
@@ -148,12 +148,12 @@ function tablesOf(word: string, all: readonly ExportTable[]): readonly ExportTab
 
 /** As told; or as the name of the file tells; or as scheduled exports do it. */
 async function formatOf({ format, out }: ExportFlags, fallback: Format): Promise<Format> {
-  const { FORMATS } = await import('../export/formats.ts');
+  const { EXPORT_FORMATS } = await import('../export/formats.ts');
   const given = format ?? (out === undefined ? '' : extname(out).slice(1));
-  const found = FORMATS.find((name) => name === given.toLowerCase());
+  const found = EXPORT_FORMATS.find((name) => name === given.toLowerCase());
   if (found) return found;
   if (format === undefined) return fallback;
-  throw new AppError('usage', `--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+  throw new AppError('usage', `--format must be one of ${EXPORT_FORMATS.join(', ')}, not "${format}"`);
 }
 
 async function destinationOf(

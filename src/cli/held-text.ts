@@ -1,5 +1,5 @@
-import { counted } from '../base/text.ts';
-import type { ResourceStatus } from '../store/mirror/types.ts';
+import type { ResourceStatus } from '../mirror/decide/types.ts';
+import { counted } from '../text/text.ts';
 
 /** What the mass-delete guard keeps of one list, and what to do about it; nothing where it keeps none. */
 export function heldText({ resource, held }: Pick<ResourceStatus, 'resource' | 'held'>): string[] {

@@ -2,13 +2,11 @@ import type { ImportChoices } from '../outbox/import/import.ts';
 import type { Choice, Question } from '../outbox/import/questions.ts';
 import { askLine, type Context } from './context.ts';
 
-/** What the flags said, and what is answered on the way. */
-export type Choices = ImportChoices & {
+export type AskedChoices = ImportChoices & {
   map: Record<string, string | null>;
   boards: { map: Record<string, string | null>; acceptUnknown: boolean };
 };
 
-/** How a person is asked. */
 export interface Asking extends Pick<Context, 'say'> {
   ask(words: string): Promise<string>;
 }
@@ -22,7 +20,7 @@ export async function askQuestion(
   { say, ask }: Asking,
   question: Question,
   headers: readonly string[],
-  choices: Choices,
+  choices: AskedChoices,
 ): Promise<void> {
   const { problem, question: asked, note, answers } = question;
   const columns = question.takes && 'column' in question.takes && answers.length === 0 ? headers : [];
@@ -51,7 +49,7 @@ function namedChoice({ takes }: Question, text: string, headers: readonly string
   return header === undefined ? null : { map: { [takes.column]: header } };
 }
 
-function add(choices: Choices, { map, board, boardMap, ...accepted }: Choice): void {
+function add(choices: AskedChoices, { map, board, boardMap, ...accepted }: Choice): void {
   Object.assign(choices.map, map);
   Object.assign(choices.boards.map, boardMap);
   if (board !== undefined) choices.board = board;

@@ -1,14 +1,14 @@
-import { DELIMITER_NAMES } from '../base/csv.ts';
-import { counted, grouped } from '../base/text.ts';
-import type { MappedColumn } from '../outbox/csv/rows.ts';
-import { type Estimate, estimateText } from '../outbox/estimate.ts';
+import type { NewRow, StateCounts } from '../outbox/decide/types.ts';
 import type { UnknownBoard } from '../outbox/import/boards.ts';
+import type { MappedColumn } from '../outbox/import/csv/rows.ts';
 import type { Duplicates } from '../outbox/import/duplicates.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
 import type { Tally } from '../outbox/import/intake.ts';
 import type { Preview } from '../outbox/import/preview.ts';
 import type { Question } from '../outbox/import/questions.ts';
-import type { NewRow, StateCounts } from '../store/outbox/types.ts';
+import { type Estimate, estimateText } from '../outbox/send/estimate.ts';
+import { DELIMITER_NAMES } from '../text/csv.ts';
+import { counted, grouped } from '../text/text.ts';
 import type { Context } from './context.ts';
 import { stateText } from './outbox-text.ts';
 import { cut, table } from './table.ts';
@@ -17,7 +17,6 @@ interface Outcome {
   batch: string;
   batches: string[];
   results: string | null;
-  /** Of what waits now; null where nothing does. */
   estimate: Estimate | null;
 }
 
@@ -102,7 +101,6 @@ export function printIntake(
   context.print(lines.join('\n'));
 }
 
-/** Where the rows stand after waiting, and what to do about those that did not arrive. */
 export function printStates(context: Context, { batches, results }: Outcome, states: StateCounts): void {
   context.print(`\n${batches.length > 0 ? stateText(states) : 'Nothing had to be sent.'}`);
   const lines: string[] = [];

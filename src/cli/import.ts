@@ -4,15 +4,18 @@ import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { keepHeapFlat } from '../base/heap.ts';
-import { ENCODINGS } from '../outbox/csv/text.ts';
+import type { StateCounts } from '../outbox/decide/types.ts';
 import { knownTargets, readBoardMap } from '../outbox/import/boards.ts';
-import { DUPLICATE_KINDS, type DuplicateSearch, type SearchOptions } from '../outbox/import/duplicates.ts';
+import { ENCODINGS } from '../outbox/import/csv/text.ts';
+import {
+  DUPLICATE_KINDS,
+  type DuplicateSearch,
+  type DuplicateSearchOptions,
+} from '../outbox/import/duplicates.ts';
 import type { FileFacts, ImportChoices, Imported, ImportRequest } from '../outbox/import/import.ts';
 import type { Input } from '../outbox/import/input.ts';
-import { markExample, markLabel } from '../outbox/mark.ts';
-import type { ImportReads } from '../store/outbox/imports.ts';
-import type { StateCounts } from '../store/outbox/types.ts';
+import { markExample, markLabel } from '../outbox/send/mark.ts';
+import type { ImportReads } from '../outbox/store/imports.ts';
 import {
   type Context,
   canAsk,
@@ -24,9 +27,9 @@ import {
   stoppable,
   wholeNumber,
 } from './context.ts';
-import type { Choices } from './import-questions.ts';
+import type { AskedChoices } from './import-questions.ts';
 import * as words from './import-text.ts';
-import { openProgress, type Progress } from './progress.ts';
+import { openProgress, type ProgressBars } from './progress.ts';
 import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
 
 type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
@@ -95,7 +98,6 @@ Examples:
 
 async function importCsv(context: Context, path: string, flags: ImportFlags): Promise<void> {
   const { openInput } = await import('../outbox/import/input.ts');
-  keepHeapFlat();
   const choices = choicesOf(flags);
   const patienceMs = patienceOf(flags.patience);
   const perMinute = flags.perMinute === undefined ? null : wholeNumber('--per-minute', flags.perMinute);
@@ -117,7 +119,7 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   }
 }
 
-function choicesOf(flags: ImportFlags): Choices {
+function choicesOf(flags: ImportFlags): AskedChoices {
   const { map, board, boardMap, acceptUnknownBoards, encoding } = flags;
   const known = ENCODINGS.find((name) => name === encoding?.toLowerCase());
   if (encoding !== undefined && known === undefined)
@@ -152,12 +154,12 @@ function linesOf(text: string): string[] {
 async function askWhatIsOpen(
   context: Context,
   input: Input,
-  choices: Choices,
+  choices: AskedChoices,
   isDryRun: boolean,
 ): Promise<void> {
   if (!canAsk(context)) return;
   const [{ inspectCsv }, { columnQuestions }, { asking, askQuestion }] = await Promise.all([
-    import('../outbox/csv/read.ts'),
+    import('../outbox/import/csv/read.ts'),
     import('../outbox/import/questions.ts'),
     import('./import-questions.ts'),
   ]);
@@ -171,11 +173,11 @@ async function askWhatIsOpen(
 }
 
 /** What the rows leave open: boards that are not known, and titles that repeat. */
-async function askAboutRows(context: Context, input: Input, choices: Choices): Promise<void> {
+async function askAboutRows(context: Context, input: Input, choices: AskedChoices): Promise<void> {
   const [{ readsForImport }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
-    import('../outbox/csv/read.ts'),
+    import('../outbox/import/csv/read.ts'),
     import('./import-questions.ts'),
   ]);
   await using reads = closing(readsForImport(context.settings));
@@ -207,12 +209,12 @@ async function spoolFolder({ settings }: Context): Promise<string> {
   return settings.dataDir;
 }
 
-async function runDry(context: Context, request: Request, progress: Progress): Promise<void> {
+async function runDry(context: Context, request: Request, progress: ProgressBars): Promise<void> {
   const [readers, flow, { openScratch }, estimates] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
-    import('../store/outbox/imports.ts'),
-    import('../outbox/estimate.ts'),
+    import('../outbox/store/imports.ts'),
+    import('../outbox/send/estimate.ts'),
   ]);
   await using reads = closing(readers.readsForImport(context.settings));
   await using view = closing(readers.viewOutbox(context.settings));
@@ -238,7 +240,10 @@ function exampleOf({ marking }: Request): string | null {
   return marking ? (markExample(marking, null) ?? markExample(marking, '')) : null;
 }
 
-async function searchIn({ settings }: Context, onFound?: SearchOptions['onFound']): Promise<DuplicateSearch> {
+async function searchIn(
+  { settings }: Context,
+  onFound?: DuplicateSearchOptions['onFound'],
+): Promise<DuplicateSearch> {
   const [{ fileOf }, { openDuplicateSearch }] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/duplicates.ts'),
@@ -264,9 +269,9 @@ async function duplicateLines(
   const isMeant = (kind: string): boolean => kinds.includes('all') || kinds.includes(kind);
   const [flow, { openScratch }] = await Promise.all([
     import('../outbox/import/import.ts'),
-    import('../store/outbox/imports.ts'),
+    import('../outbox/store/imports.ts'),
   ]);
-  const note: SearchOptions['onFound'] = (found) => {
+  const note: DuplicateSearchOptions['onFound'] = (found) => {
     for (const { line, kind } of found) if (isMeant(kind)) lines.add(line);
   };
   await using duplicates = closing(await searchIn(context, note));
@@ -276,7 +281,7 @@ async function duplicateLines(
   return lines;
 }
 
-type RunOptions = ImportFlags & { patienceMs: number; progress: Progress };
+type RunOptions = ImportFlags & { patienceMs: number; progress: ProgressBars };
 type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
@@ -317,7 +322,7 @@ async function report(context: Context, request: Request, run: Run, options: Run
   const { tally, batch, batches } = run;
   const { wait = false } = options;
   const [{ estimateWaiting }, { rowQuestions }] = await Promise.all([
-    import('../outbox/estimate.ts'),
+    import('../outbox/send/estimate.ts'),
     import('../outbox/import/questions.ts'),
   ]);
   const { store, clock } = run.sending;
@@ -363,10 +368,14 @@ interface Request extends ImportRequest {
 }
 
 /** The mapping is said before the bar begins, which it would break. */
-function requestOf(context: Context, asked: ImportChoices & { input: Input }, progress: Progress): Request {
+function requestOf(
+  context: Context,
+  asked: ImportChoices & { input: Input },
+  progress: ProgressBars,
+): Request {
   const { input, board } = asked;
   let facts: FileFacts | null = null;
-  let move: ReturnType<Progress['start']> | undefined;
+  let move: ReturnType<ProgressBars['start']> | undefined;
   let [bytes, rows] = [0, 0];
   const show = (): void => move?.(bytes, { rows });
   return {

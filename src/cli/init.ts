@@ -4,22 +4,29 @@ import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
-import { type LoadInput, loadSettings, mendable, type Settings } from '../../config/load.ts';
+import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
 import { type Parse, parameterName, token as tokenText, upstreamUrl } from '../../config/parse.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
 import { createPrivately, errnoOf, replaceFile, temporaryName } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
-import { grouped, oneLine } from '../base/text.ts';
-import type { ListSurvey, Survey } from '../sync/survey.ts';
-import { askLine, type Context, canAsk, maskAlso, openContext } from './context.ts';
+import type { ListSurvey, Survey } from '../mirror/sweep/survey.ts';
+import { grouped, oneLine } from '../text/text.ts';
+import { askLine, type Context, canAsk, maskAlso, openMendable, openSources } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
     .command('init')
     .description('connect your own service: asks for base URL and token, tries them, and writes .env')
     .addHelpText('after', HELP)
-    .action(() => init(openContext(program, stop, mendable)));
+    .action(() => {
+      const sources = openSources(program);
+      if (sources)
+        throw new AppError('usage', `${sources.path} names the services, and init writes .env`, {
+          hint: 'Write the service there, with its base_url and token; then run "feedback-mirror sources test".',
+        });
+      return init(openMendable(program, stop));
+    });
 }
 
 const HELP = `
@@ -32,7 +39,6 @@ Examples:
   feedback-mirror init --feedback-base-url https://feedback.example.com < token.txt
   feedback-mirror init --feedback-auth query --feedback-auth-param token`;
 
-/** The settings that are written, by their names in .env. */
 type Answers = Record<string, string>;
 
 async function init(context: Context): Promise<void> {
@@ -105,9 +111,9 @@ function overriding({ input }: Context, settings: Settings, answers: Answers): s
 
 async function asked(context: Context): Promise<Answers> {
   const { settings, signal } = context;
-  const { baseUrl, sources } = settings;
+  const { baseUrl, origins } = settings;
   const url =
-    baseUrl !== null && sources.baseUrl === 'flag'
+    baseUrl !== null && origins.baseUrl === 'flag'
       ? baseUrl
       : await question('Base URL of the feedback service, what stands before /api/v1/', upstreamUrl, {
           kept: baseUrl,
@@ -161,7 +167,7 @@ async function tried(context: Context, answers: Answers, isAsking: boolean): Pro
   const { settings, input } = applied(context, answers);
   const [{ openClient, realToken }, { survey }] = await Promise.all([
     import('../app/upstream.ts'),
-    import('../sync/survey.ts'),
+    import('../mirror/sweep/survey.ts'),
   ]);
   const client = openClient(settings, {
     url: settings.baseUrl?.href ?? '',

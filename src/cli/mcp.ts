@@ -24,8 +24,6 @@ async function serve({ settings, signal }: Context): Promise<void> {
   const [{ serveOnStdio }, { mcpLog }] = await Promise.all([
     import('../mcp/stdio.ts'),
     import('../app/readers.ts'),
-    // Which the first call would load: everything is to be there before `startAgainOnceStripped`.
-    import('../http/dashboard/reading.ts'),
   ]).catch((error: unknown) => {
     throw missingPackage(error) ?? error;
   });

@@ -1,8 +1,3 @@
-import { counted, grouped, reasonWords } from '../base/text.ts';
-import type { PauseDecision } from '../outbox/decide.ts';
-import { type Estimate, estimateText } from '../outbox/estimate.ts';
-import type { BatchRow } from '../store/outbox/batches.ts';
-import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
 import {
   type AttemptRow,
   type EditRow,
@@ -10,9 +5,14 @@ import {
   type OutboxRow,
   type OutboxState,
   type StateCounts,
-} from '../store/outbox/types.ts';
-import type { ViewedPost } from '../store/outbox/view.ts';
-import { type Cell, cut, oneLine, table } from './table.ts';
+} from '../outbox/decide/types.ts';
+import type { PauseDecision } from '../outbox/person.ts';
+import { type Estimate, estimateText } from '../outbox/send/estimate.ts';
+import type { BatchRow } from '../outbox/store/batches.ts';
+import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
+import type { ViewedPost } from '../outbox/store/view.ts';
+import { counted, grouped, reasonWords } from '../text/text.ts';
+import { cut, oneLine, type TableCell, table } from './table.ts';
 
 /** The states as people read them; machines get the stored names. */
 const STATE_WORDS: Record<OutboxState, string> = {
@@ -59,7 +59,6 @@ interface Listed {
   paused: string | null;
   refused: RefusedBoard[];
   filter: { state: OutboxState | null; batch: string | null };
-  /** What the import that is asked for was told. */
   batch: BatchRow | null;
   estimate: Estimate | null;
 }
@@ -68,7 +67,7 @@ interface Listed {
 const SHORTEST_TITLE = 16;
 const WIDE = 110;
 
-export function listText(
+export function outboxListText(
   { rows, counts, filter, batch, estimate, ...hindrances }: Listed,
   width: number,
 ): string {
@@ -112,7 +111,7 @@ function total(counts: StateCounts): number {
 
 function rowsTable(rows: OutboxRow[], width: number, withBatch: boolean): string {
   const head = ['id', 'state', 'board', 'goes as', 'post', 'tries', ...(withBatch ? ['batch'] : []), 'line'];
-  const cells = (row: OutboxRow): Cell[] => [
+  const cells = (row: OutboxRow): TableCell[] => [
     String(row.id),
     STATE_WORDS[row.state],
     cut(row.board, 24),
@@ -220,7 +219,7 @@ function section(title: string, text: string): string[] {
 }
 
 function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
-  const fields: [string, Cell][] = [
+  const fields: [string, TableCell][] = [
     ['id', row.id],
     ['state', STATE_WORDS[row.state]],
     ['why', row.last_error && reasonWords(row.last_error)],

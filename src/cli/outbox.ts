@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { counted } from '../base/text.ts';
-import type { OutboxStore } from '../store/outbox/store.ts';
-import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../store/outbox/types.ts';
-import type { OutboxView, ViewedPost } from '../store/outbox/view.ts';
+import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../outbox/decide/types.ts';
+import type { OutboxStore } from '../outbox/store/store.ts';
+import type { OutboxView, ViewedPost } from '../outbox/store/view.ts';
+import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, tell, wholeNumber } from './context.ts';
-import { EMPTY, listText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
+import { EMPTY, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { oneLine, screenWidth } from './table.ts';
 
 type ListFlags = Flags<'state' | 'batch' | 'format'> & { limit: string };
@@ -92,6 +92,11 @@ function decisions(outbox: Command, open: () => Context): void {
           'cancelled; posts that were sent stay, and cannot be taken back through this API, and those whose answer was lost are looked for first',
       }),
     );
+  furtherDecisions(outbox, open);
+  editing(outbox, open);
+}
+
+function furtherDecisions(outbox: Command, open: () => Context): void {
   outbox
     .command('pause')
     .requiredOption('--batch <batch>', 'the import')
@@ -113,7 +118,6 @@ function decisions(outbox: Command, open: () => Context): void {
     .description('say which post an uncertain row is')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resolve 12 --post 3456')
     .action((id: string, { post }: { post: string }) => resolve(open(), id, postNumber(post)));
-  editing(outbox, open);
 }
 
 function editing(outbox: Command, open: () => Context): void {
@@ -155,7 +159,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
     batch: flags.batch ?? null,
     limit: wholeNumber('--limit', flags.limit),
   };
-  const { estimateWaiting } = await import('../outbox/estimate.ts');
+  const { estimateWaiting } = await import('../outbox/send/estimate.ts');
   await using view = await openView(context);
   if (flags.format !== undefined && flags.format !== 'csv')
     throw new AppError('usage', `--format "${flags.format}" is not known; it can be csv`, {
@@ -170,7 +174,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
   const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
   const found = { rows, paused, refused, batch, estimate };
   context.answer({ ...found, states: counts }, () =>
-    listText({ ...found, counts, filter }, screenWidth() ?? 120),
+    outboxListText({ ...found, counts, filter }, screenWidth() ?? 120),
   );
 }
 
@@ -187,7 +191,7 @@ async function printCsv(
 }
 
 async function show(context: Context, id: number): Promise<void> {
-  const { noRow } = await import('../outbox/decide.ts');
+  const { noRow } = await import('../outbox/person.ts');
   await using view = await openView(context);
   const row = await view?.find(id);
   if (!view || !row) throw noRow(id);
@@ -203,11 +207,11 @@ async function openView({ settings }: Context): Promise<(OutboxView & AsyncDispo
   return closing(viewOutbox(settings));
 }
 
-type Flow = typeof import('../outbox/decide.ts');
+type Flow = typeof import('../outbox/person.ts');
 type Deps = { store: OutboxStore; clock: typeof systemClock };
 
 async function withFlow<T>(context: Context, work: (flow: Flow, deps: Deps) => T | Promise<T>): Promise<T> {
-  const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/decide.ts')]);
+  const [{ openOutbox }, flow] = await Promise.all([import('../app.ts'), import('../outbox/person.ts')]);
   await using store = closing(openOutbox(context.settings, 'outbox'));
   return await work(flow, { store, clock: systemClock });
 }
@@ -280,7 +284,6 @@ interface Acts {
   words: string;
 }
 
-/** One row, or the rows of an import. */
 async function decideAbout(
   context: Context,
   id: string | undefined,
@@ -333,7 +336,7 @@ export async function boardNamedIn(
 ): Promise<string> {
   const [{ readsForImport }, { boardMatcher }] = await Promise.all([
     import('../app/readers.ts'),
-    import('../base/boards.ts'),
+    import('../text/boards.ts'),
   ]);
   await using reads = closing(readsForImport(settings));
   if (!reads) return text;
@@ -345,7 +348,6 @@ export async function boardNamedIn(
   });
 }
 
-/** Any number that a post can have, also 0. */
 function postNumber(text: string): number {
   return text === '0' ? 0 : wholeNumber('--post', text);
 }

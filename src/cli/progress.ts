@@ -1,10 +1,9 @@
-import { durationText, grouped } from '../base/text.ts';
+import { durationText, grouped } from '../text/text.ts';
 import type { Context } from './context.ts';
 
-export interface Progress {
+export interface ProgressBars {
   /** Begins a bar and returns how to move it: how far it is, and the numbers to show beside it. */
   start(look: BarLook): (value: number, numbers: Record<string, number>) => void;
-  /** Takes all bars away, so that something can be said. */
   stop(): void;
 }
 
@@ -18,10 +17,10 @@ interface BarLook {
   from?: number;
 }
 
-const SILENT: Progress = { start: () => () => {}, stop: () => {} };
+const SILENT: ProgressBars = { start: () => () => {}, stop: () => {} };
 
 /** Bars on stderr, only where a person can see them. */
-export async function openProgress({ json }: Pick<Context, 'json'>): Promise<Progress> {
+export async function openProgress({ json }: Pick<Context, 'json'>): Promise<ProgressBars> {
   if (json || !process.stderr.isTTY) return SILENT;
   const { default: cli } = await import('cli-progress');
   const style = { hideCursor: true, clearOnComplete: true, stream: process.stderr, barsize: 24 };

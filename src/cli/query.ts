@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { integer, oneOf, duration as parseDuration } from '../../config/parse.ts';
 import { AppError } from '../base/errors.ts';
-import { counted, grouped } from '../base/text.ts';
-import type { More, Value } from '../query/run.ts';
+import type { More, SqlValue } from '../query/run.ts';
 import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
+import { counted, grouped } from '../text/text.ts';
 import { type Context, EXIT_CODES, type Flags, openContext, readFlag } from './context.ts';
 import { cut, draw, oneLine } from './table.ts';
 
@@ -20,7 +20,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .argument('[sql]', 'one statement that reads, or - for standard input')
     .description('ask the mirror in SQL; nothing can be changed this way')
     .option('--file <path>', 'read the statement from a file')
-    .option('--format <format>', `${FORMATS.join(', ')}; table unless given`)
+    .option('--format <format>', `${QUERY_FORMATS.join(', ')}; table unless given`)
     .option('--limit <rows>', 'rows to print at most, 0 for all; 1000 in a table, else 100000')
     .option('--timeout <duration>', 'how long the statement may work', '5s')
     .option('--raw', 'in csv, leave texts that a spreadsheet would take for formulas as they are')
@@ -32,7 +32,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .action((sql: string | undefined, flags: QueryFlags) => query(openContext(program, stop), sql, flags));
 }
 
-export const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
+export const QUERY_FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
 
 const HELP = `
 The statement runs in a process of its own on a handle that cannot write, and is killed at its limit of time or memory;
@@ -50,7 +50,7 @@ async function query(context: Context, given: string | undefined, flags: QueryFl
   const format =
     flags.format === undefined
       ? defaultFormat(context)
-      : readFlag('--format', oneOf(...FORMATS), flags.format);
+      : readFlag('--format', oneOf(...QUERY_FORMATS), flags.format);
   const limitMs = readFlag('--timeout', parseDuration, flags.timeout);
   if (limitMs === 0) throw new AppError('usage', '--timeout 0 leaves no time');
   const limits = limitsOf(format, flags.limit);
@@ -89,7 +89,7 @@ function limitsOf(format: string, limit: string | undefined): { maxRows: number;
   return { maxRows: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 }
 
-function defaultFormat({ json }: Context): (typeof FORMATS)[number] {
+function defaultFormat({ json }: Context): (typeof QUERY_FORMATS)[number] {
   return json ? 'json' : 'table';
 }
 
@@ -132,13 +132,11 @@ async function showSchema(context: Context, given: string | undefined, table: st
   context.answer(tables, () => schemaText(tables));
 }
 
-/** Takes the answer as it comes. */
 interface Printer {
   columns(names: string[]): void;
-  rows(rows: Value[][]): void;
+  rows(rows: SqlValue[][]): void;
   /** What is still held back. A form that was cut off is not completed: nobody may take it for the whole answer. */
   end(isWhole: boolean): void;
-  /** For the person. */
   notes(): string[];
 }
 
@@ -147,7 +145,7 @@ interface Output {
   raw: boolean;
 }
 
-function printerFor(format: (typeof FORMATS)[number], output: Output): Printer {
+function printerFor(format: (typeof QUERY_FORMATS)[number], output: Output): Printer {
   return { table: tablePrinter, csv: csvPrinter, json: jsonPrinter, ndjson: ndjsonPrinter }[format](output);
 }
 
@@ -155,9 +153,9 @@ const LONGEST_CELL = 80;
 
 function tablePrinter({ print }: Output): Printer {
   let names: string[] = [];
-  const all: Value[][] = [];
+  const all: SqlValue[][] = [];
   let hasCut = false;
-  const cell = (value: Value): string => {
+  const cell = (value: SqlValue): string => {
     const text = cellText(value);
     const shown = cut(text, LONGEST_CELL);
     hasCut ||= shown !== text;
@@ -184,7 +182,7 @@ function tablePrinter({ print }: Output): Printer {
 const VISIBLE: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** No character that moves the cursor or hides others, and no text that looks like something else. */
-function cellText(value: Value): string {
+function cellText(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (isNumber(value)) return numberText(value);
   if (typeof value !== 'string') return bytesText(value);
@@ -194,7 +192,7 @@ function cellText(value: Value): string {
 
 function csvPrinter({ print, raw }: Output): Printer {
   // print() adds the line feed.
-  const line = (values: Value[]): string => `${csvLine(values, raw)}\r`;
+  const line = (values: SqlValue[]): string => `${csvLine(values, raw)}\r`;
   return {
     columns: (names) => print(line(names)),
     rows: (rows) => print(rows.map(line).join('\n')),
@@ -204,7 +202,7 @@ function csvPrinter({ print, raw }: Output): Printer {
 }
 
 function jsonPrinter({ print }: Output): Printer {
-  let object: (row: Value[]) => string = () => '{}';
+  let object: (row: SqlValue[]) => string = () => '{}';
   let separator = '';
   return {
     columns(names) {
@@ -223,7 +221,7 @@ function jsonPrinter({ print }: Output): Printer {
 }
 
 function ndjsonPrinter({ print }: Output): Printer {
-  let object: (row: Value[]) => string = () => '{}';
+  let object: (row: SqlValue[]) => string = () => '{}';
   return {
     columns(names) {
       object = objectText(names);
@@ -235,12 +233,12 @@ function ndjsonPrinter({ print }: Output): Printer {
 }
 
 /** Written by hand for the integers: JSON can hold all their digits, JavaScript's numbers cannot. */
-function objectText(names: string[]): (row: Value[]) => string {
+function objectText(names: string[]): (row: SqlValue[]) => string {
   const keys = distinct(names).map((name) => JSON.stringify(name));
   return (row) => `{${keys.map((key, i) => `${key}:${jsonText(row[i] ?? null)}`).join(',')}}`;
 }
 
-function jsonText(value: Value): string {
+function jsonText(value: SqlValue): string {
   if (value === null) return 'null';
   if (isNumber(value)) return numberText(value);
   return JSON.stringify(typeof value === 'string' ? value : bytesText(value));

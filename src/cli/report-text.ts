@@ -1,7 +1,7 @@
-import { durationText } from '../base/text.ts';
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
 import type { Column, ReportResult, Value } from '../reports/report.ts';
+import { durationText } from '../text/text.ts';
 import { bar, cut, oneLine, sparkline, table } from './table.ts';
 
 const BAR_WIDTH = 12;
@@ -9,6 +9,8 @@ const BAR_WIDTH = 12;
 const WIDE = 100;
 /** Even in a narrow terminal some of a title is to be seen. */
 const SHORTEST_TITLE = 16;
+/** With less room titles get a line of their own. */
+const READABLE_TITLE = 40;
 const LONGEST_NAME = 32;
 const TITLES = ['title', 'top_title', 'other_title'];
 
@@ -18,7 +20,7 @@ interface Screen {
   charts: boolean;
 }
 
-export function listText(): string {
+export function reportListText(): string {
   return table(
     ['report', 'what it answers'],
     REPORT_NAMES.map((name) => [name, REPORTS[name].answers]),
@@ -29,9 +31,9 @@ export function reportText(report: ReportResult, screen: Screen): string {
   const calendar = calendarOf(report.timeZone);
   const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report, calendar)].flat();
   const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen, calendar);
+  const foot = ['', report.counts, ...report.notes.map(calendar.spoken)].map(oneLine);
   const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(oneLine);
-  const notes = report.notes.length === 0 ? [] : ['', ...report.notes.map(calendar.spoken).map(oneLine)];
-  return [...head, '', body, ...notes].join('\n');
+  return [...head, '', body, ...foot].join('\n');
 }
 
 function periodText({ since, until, timeZone }: ReportResult, calendar: Calendar): string[] {
@@ -44,7 +46,7 @@ function minute(iso: string, { clockAt }: Calendar): string {
   return clockAt(iso).replace(/ 00:00$/, '');
 }
 
-/** Titles get what the other columns leave of the line. */
+/** Titles get what the other columns leave of the line, or a line of their own below the row where that is too little to read. */
 function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, calendar: Calendar): string {
   const style: Style = {
     charts: charts ? { barWidth: width < WIDE ? BAR_WIDTH / 2 : BAR_WIDTH } : null,
@@ -54,27 +56,38 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
     // A column of remarks that nobody made tells nothing.
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
     .map((column) => drawColumn(column, rows, style));
-  const draw = (room: number): string => {
+  const draw = (columns: readonly Drawn[], room: number): string => {
     const cells = (i: number): string[] =>
-      drawn.flatMap(({ texts, bars, isTitle }) => [
+      columns.flatMap(({ texts, bars, isTitle }) => [
         isTitle ? cut(texts[i] ?? '', room) : (texts[i] ?? ''),
         ...(bars ? [bars[i] ?? ''] : []),
       ]);
     return table(
-      drawn.flatMap(({ head, bars }) => (bars ? [head, ''] : [head])),
+      columns.flatMap(({ head, bars }) => (bars ? [head, ''] : [head])),
       rows.map((_, i) => cells(i)),
     );
   };
   const titles = drawn.filter(({ isTitle }) => isTitle);
-  if (titles.length === 0) return draw(0);
-  const used = Math.max(
-    ...draw(1)
-      .split('\n')
-      .map((line) => [...line].length),
-  );
+  if (titles.length === 0) return draw(drawn, 0);
+  const used = widest(draw(drawn, 1));
   // Drawn so short, a column of titles is as wide as its head.
   const free = titles.reduce((sum, { head }) => sum + head.length, width - used);
-  return draw(Math.max(SHORTEST_TITLE, Math.floor(free / titles.length)));
+  const room = Math.floor(free / titles.length);
+  const longest = Math.max(...titles.flatMap(({ texts }) => texts.map((text) => text.length)));
+  if (room >= Math.min(longest, READABLE_TITLE)) return draw(drawn, room);
+  const [head = '', ...lines] = draw(
+    drawn.filter(({ isTitle }) => !isTitle),
+    0,
+  ).split('\n');
+  // In a terminal too narrow for the other columns, each row is a block of lines already.
+  if (lines.length !== rows.length) return draw(drawn, Math.max(SHORTEST_TITLE, room));
+  const under = (i: number): string[] =>
+    titles.map(({ texts }) => `  ${cut(oneLine(texts[i] ?? ''), width - 2)}`);
+  return [head, ...lines.flatMap((line, i) => [line, ...under(i)])].join('\n');
+}
+
+function widest(text: string): number {
+  return Math.max(...text.split('\n').map((line) => [...line].length));
 }
 
 interface Drawn {

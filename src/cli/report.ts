@@ -1,8 +1,7 @@
-import { isUtf8 } from 'node:buffer';
-import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
+import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { screenWidth } from './table.ts';
 
@@ -14,14 +13,14 @@ type Text =
   | 'limit'
   | 'post'
   | 'delivered'
-  | 'segments'
+  | 'segment'
   | 'by'
-  | 'sum'
+  | 'against'
   | 'format';
-type ReportFlags = Flags<Text, 'same'>;
+type ReportFlags = Flags<Text, 'same' | 'includeClosed' | 'markTold'>;
 
-export const FORMATS = ['table', 'csv', 'json'] as const;
-type Format = (typeof FORMATS)[number];
+export const REPORT_FORMATS = ['table', 'csv', 'json'] as const;
+type Format = (typeof REPORT_FORMATS)[number];
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -37,12 +36,23 @@ export function register(program: Command, stop: AbortSignal): void {
       '--same',
       'count posts that people marked as the same as one, with all their votes: for top-posts, unanswered, stale',
     )
+    .option('--include-closed', 'list finished posts too, in rankings')
+    .option('--against <period>', 'compare with previous (just as long, right before), month or year earlier')
     .option('--post <id>', 'the post, for reports about one')
     .option('--delivered <names>', 'the statuses that count as delivered, with commas between')
-    .option('--segments <file>', 'a CSV file of customers: email, then columns such as company, plan, mrr')
-    .option('--by <column>', 'the column of that file that customers are grouped by')
-    .option('--sum <column>', 'the column of that file that is added up, such as mrr')
-    .option('--format <format>', `${FORMATS.join(', ')}; --json is the last of them`)
+    .option(
+      '--segment <filter>',
+      'only posts of these imported customers: plan=Pro, company=Acme, "value>=1000"',
+    )
+    .option(
+      '--by <column>',
+      'board, for first-reply and time-in-status; or the column of the customers file to group by',
+    )
+    .option(
+      '--mark-told',
+      'of shipped: note that the people of this list were told; the next list leaves them out',
+    )
+    .option('--format <format>', `${REPORT_FORMATS.join(', ')}; --json is the last of them`)
     .addHelpText('after', EXAMPLES)
     .action((name: string | undefined, flags: ReportFlags) =>
       report(openContext(program, stop), name, flags),
@@ -54,7 +64,13 @@ Examples:
   feedback-mirror report
   feedback-mirror report gaining-posts --since 30d --board mobile
   feedback-mirror report first-reply --since 2026-01-01 --tz Europe/Berlin --format csv
-  feedback-mirror report demand --segments customers.csv --by plan --sum mrr`;
+  feedback-mirror report overview --since 2026-11-01 --against month
+  feedback-mirror report first-reply --by board
+  feedback-mirror report top-posts --segment plan=Pro
+  feedback-mirror report shipped --since 30d --format csv --mark-told > tell.csv
+  feedback-mirror report demand --by company
+
+Customers come from "feedback-mirror segments import customers.csv".`;
 
 async function report(context: Context, name: string | undefined, flags: ReportFlags): Promise<void> {
   const format = formatOf(context, flags.format);
@@ -65,12 +81,15 @@ async function report(context: Context, name: string | undefined, flags: ReportF
     const list = REPORT_NAMES.map((each) => ({
       name: each,
       answers: REPORTS[each].answers,
+      counts: REPORTS[each].counts,
       takes: REPORTS[each].takes,
     }));
     if (format === 'json') context.printData(JSON.stringify(list));
-    else context.print(text.listText());
+    else context.print(text.reportListText());
     return;
   }
+  if (flags.markTold && name !== 'shipped')
+    throw new AppError('usage', '--mark-told is for the report shipped');
   const result = await answer(context, name, flags);
   if (format === 'json') context.printData(JSON.stringify(result));
   else if (format === 'csv') {
@@ -82,6 +101,22 @@ async function report(context: Context, name: string | undefined, flags: ReportF
     for (const note of result.notes) context.say(calendarOf(result.timeZone).spoken(note));
   } else
     context.print(text.reportText(result, { width: screenWidth() ?? 120, charts: process.stdout.isTTY }));
+  if (flags.markTold) await markTold(context, result);
+}
+
+/** After the list was printed: one that could not be written was not sent either. */
+async function markTold({ settings, say }: Context, { rows, people = [] }: ReportResult): Promise<void> {
+  const [{ openTold }, { whoAmI }] = await Promise.all([
+    import('../app/segments.ts'),
+    import('./segments.ts'),
+  ]);
+  await using store = closing(openTold(settings));
+  const told = rows.map(({ post_ids }, i) => ({
+    user: people[i] ?? 0,
+    posts: String(post_ids).split(' ').map(Number),
+  }));
+  const marked = store.mark(told, whoAmI(), Date.now());
+  say(`${counted(marked, 'person', 'people')} marked as told.`);
 }
 
 async function answer({ settings }: Context, name: string, flags: ReportFlags): Promise<ReportResult> {
@@ -91,28 +126,27 @@ async function answer({ settings }: Context, name: string, flags: ReportFlags): 
   ]);
   const known = reportNamed(name);
   const { timeZone, deliveredStatuses: usualDelivered } = settings;
-  const request = { ...(await requestOf(flags)), timeZone, usualDelivered };
+  const request = { ...requestOf(flags), timeZone, usualDelivered };
   await using reader = closing(readForReports(settings));
   return await runReport(reader, known, request);
 }
 
-async function requestOf(flags: ReportFlags): Promise<Omit<ReportRequest, 'timeZone'>> {
-  const { board, since, until, segments, by, sum } = flags;
-  if (segments === undefined && (by ?? sum) !== undefined)
-    throw new AppError('usage', `--${by === undefined ? 'sum' : 'by'} names a column of a customers file`, {
-      hint: 'Give the file with --segments FILE.',
-    });
+function requestOf(flags: ReportFlags): Omit<ReportRequest, 'timeZone'> {
+  const { board, since, until, segment, by, against } = flags;
   return {
     now: Date.now(),
     board,
     since,
     until,
+    segment,
+    by,
     limit: flags.limit === undefined ? undefined : wholeNumber('--limit', flags.limit),
     same: flags.same,
+    includeClosed: flags.includeClosed,
+    against,
     post: flags.post === undefined ? undefined : wholeNumber('--post', flags.post),
     status: listOf(flags.status),
     delivered: listOf(flags.delivered),
-    segments: segments === undefined ? undefined : await customersOf(segments, { by, sum }),
   };
 }
 
@@ -120,16 +154,11 @@ function listOf(text: string | undefined): string[] | undefined {
   return text?.split(',').filter((part) => part.trim() !== '');
 }
 
-async function customersOf(path: string, choice: { by: string | undefined; sum: string | undefined }) {
-  const { readSegments } = await import('../reports/segments.ts');
-  return readSegments(await readText(path), choice);
-}
-
 function formatOf({ json }: Context, text: string | undefined): Format {
   if (text === undefined) return json ? 'json' : 'table';
-  const format = FORMATS.find((known) => known === text);
+  const format = REPORT_FORMATS.find((known) => known === text);
   if (!format)
-    throw new AppError('usage', `--format "${text}" is not known; it can be ${FORMATS.join(', ')}`);
+    throw new AppError('usage', `--format "${text}" is not known; it can be ${REPORT_FORMATS.join(', ')}`);
   if (json && format !== 'json')
     throw new AppError('usage', `--json and --format ${format} contradict each other: give one of them`);
   return format;
@@ -141,27 +170,4 @@ function refuseFlags(flags: ReportFlags): void {
     throw new AppError('usage', `--${idle} needs the name of a report`, {
       hint: '"feedback-mirror report" lists them.',
     });
-}
-
-/** A list of customers is read as a whole; one that is larger is some other file. */
-const MOST_BYTES = 64 * 1024 * 1024;
-
-/** A text file as a string, whichever encoding its mark names; what is no text is refused with a sentence about it. */
-async function readText(path: string): Promise<string> {
-  const [{ openInput }, { openText }] = await Promise.all([
-    import('../outbox/import/input.ts'),
-    import('../outbox/csv/text.ts'),
-  ]);
-  await using input = closing(await openInput({ path, stdin: () => process.stdin, spoolIn: tmpdir() }));
-  const { pieces } = await openText(input.read, {});
-  const read: Buffer[] = [];
-  let size = 0;
-  for await (const piece of pieces) {
-    size += piece.length;
-    if (size > MOST_BYTES) throw new AppError('usage', `${path} is larger than 64 MiB`);
-    read.push(piece);
-  }
-  const bytes = Buffer.concat(read);
-  if (isUtf8(bytes)) return bytes.toString();
-  throw new AppError('usage', `${path} is not UTF-8 text`, { hint: 'Save it as "CSV UTF-8".' });
 }

@@ -4,8 +4,8 @@ import { postgresUrl } from '../../config/parse.ts';
 import type { RestoredMirror } from '../app/restore.ts';
 import { AppError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import { counted, durationText } from '../base/text.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
+import { KEY_HINT, unreadableText } from '../mirror/suppression/key-text.ts';
+import { counted, durationText } from '../text/text.ts';
 import { rowsText } from './backup.ts';
 import { type Context, type Flags, maskAlso, openContext, readFlag } from './context.ts';
 

@@ -2,13 +2,14 @@ import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, firstError, messageOf, storageError } from '../base/errors.ts';
 import { missingPackage, programVersion, versionText } from '../base/program.ts';
-import { nearest } from '../base/text.ts';
+import { nearest } from '../text/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 
 /** In the order of the help. Each file is light: what a command needs besides is imported when it runs. */
 const COMMANDS: Record<string, () => Promise<{ register: Register }>> = {
   init: () => import('./init.ts'),
   start: () => import('./start.ts'),
+  sources: () => import('./sources.ts'),
   sync: () => import('./sync.ts'),
   create: () => import('./create.ts'),
   import: () => import('./import.ts'),
@@ -16,6 +17,8 @@ const COMMANDS: Record<string, () => Promise<{ register: Register }>> = {
   outbox: () => import('./outbox.ts'),
   search: () => import('./search.ts'),
   similar: () => import('./similar.ts'),
+  segments: () => import('./segments.ts'),
+  rules: () => import('./rules.ts'),
   report: () => import('./report.ts'),
   changes: () => import('./changes.ts'),
   status: () => import('./status.ts'),

@@ -1,14 +1,14 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import { counted } from '../base/text.ts';
 import type { Post } from '../contract/decode.ts';
-import { slugOf } from '../store/mirror/entity-tables.ts';
-import type { Found, Hit, Part } from '../store/search/search.ts';
+import { slugOf } from '../mirror/store/entity-tables.ts';
+import type { Found, Hit, Part } from '../search/search.ts';
+import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { cut, oneLine } from './table.ts';
 
-type SearchFlags = Flags<'board', 'remote'> & { limit: string };
+type SearchFlags = Flags<'board' | 'segment', 'remote'> & { limit: string };
 
 /** As many as the API itself answers with. */
 const MOST = 50;
@@ -24,6 +24,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--remote', "ask the service's own search instead of the mirror")
     .option('--limit <number>', `how many at most, up to ${MOST}`, '20')
     .option('--board <board>', 'only posts of one board, by its short name, name or id')
+    .option('--segment <filter>', 'only posts of these imported customers, such as plan=Pro')
     .addHelpText('after', EXAMPLES)
     .action((words: string[], flags: SearchFlags) =>
       search(openContext(program, stop), words.join(' '), flags),
@@ -39,7 +40,10 @@ Examples:
 A hyphen before a word does not leave it out: -mode asks for mode. SQL can, with NOT (docs/sql.md).`;
 
 async function search(context: Context, text: string, flags: SearchFlags): Promise<void> {
-  const options = { limit: wholeNumber('--limit', flags.limit, MOST), board: flags.board };
+  const { board, segment } = flags;
+  if (flags.remote && segment !== undefined)
+    throw new AppError('usage', '--segment is known to the mirror only: leave out --remote');
+  const options = { limit: wholeNumber('--limit', flags.limit, MOST), board, segment };
   refuseOpenQuote(text);
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
   if (context.json) context.print(hitsJson(found));
@@ -55,7 +59,7 @@ function refuseOpenQuote(text: string): void {
   });
 }
 
-type Wanted = { limit: number; board: string | undefined };
+type Wanted = { limit: number; board: string | undefined; segment?: string | undefined };
 
 async function locally({ settings }: Context, text: string, options: Wanted): Promise<Found> {
   const { openSearch } = await import('../app/readers.ts');

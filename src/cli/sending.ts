@@ -1,11 +1,11 @@
 import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
-import { counted, durationText } from '../base/text.ts';
+import type { StateCounts } from '../outbox/decide/types.ts';
 import { sumCounts } from '../outbox/import/intake.ts';
-import type { OutboxStore } from '../store/outbox/store.ts';
-import type { StateCounts } from '../store/outbox/types.ts';
-import type { WaitOptions } from '../worker/wait.ts';
+import type { OutboxStore } from '../outbox/store/store.ts';
+import type { WaitOptions } from '../service/wait.ts';
+import { counted, durationText } from '../text/text.ts';
 import { type Context, readFlag } from './context.ts';
 import { LONG_MS } from './outbox-text.ts';
 import { openProgress } from './progress.ts';
@@ -42,13 +42,13 @@ export async function openSending(context: Context, purpose: string, wait: boole
     return { store, clock: systemClock, wait: refuse, close: async () => store.close() };
   }
   const [{ sendAndWait }, { SILENT }] = await Promise.all([
-    import('../worker/wait.ts'),
+    import('../service/wait.ts'),
     import('../base/log.ts'),
   ]);
   const app = await openApp(context.settings, context.input, purpose);
-  const { sources } = context.settings;
+  const { origins } = context.settings;
   // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.
-  const log = sources.logLevel === 'default' ? SILENT : app.log;
+  const log = origins.logLevel === 'default' ? SILENT : app.log;
   return {
     store: app.outbox,
     clock: app.clock,
@@ -90,7 +90,6 @@ async function openBar(context: Context): Promise<{ move(counts: StateCounts): v
 
 const BAR = '{confirmed} sent  {rejected} rejected  {waiting} waiting  {uncertain} to decide';
 
-/** How many rows are still on their way. */
 function open(store: OutboxStore, batches: readonly string[]): number {
   const { ready, sending, ambiguous } = sumCounts(store, batches);
   return ready + sending + ambiguous;
@@ -106,7 +105,7 @@ export async function paceText(
   perMinute: number,
   now: number,
 ): Promise<string | null> {
-  const { estimateText, estimateWaiting } = await import('../outbox/estimate.ts');
+  const { estimateText, estimateWaiting } = await import('../outbox/send/estimate.ts');
   const [batch = null] = batches;
   const estimate = estimateWaiting(store, batches.length === 1 ? batch : null, perMinute, now);
   const why = `(PUSH_PER_MINUTE=${perMinute}). Ctrl-C stops safely at any time.`;

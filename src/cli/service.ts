@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secret } from '../base/secret.ts';
-import { grouped } from '../base/text.ts';
+import { grouped } from '../text/text.ts';
 
 interface Announcement {
   url: string;
@@ -35,7 +35,6 @@ function read(dataDir: string): Announcement | null {
   }
 }
 
-/** What a running service says of itself. */
 export interface ServiceReport {
   url: string;
   ready: boolean;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import type { SimilarPost, SimilarRequest } from '../store/search/similar.ts';
+import type { SimilarPost, SimilarRequest } from '../search/similar.ts';
 import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { table } from './table.ts';
 

@@ -1,19 +1,16 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { spelledApart } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
 import { messageOf } from '../base/errors.ts';
-import { isThere } from '../base/files.ts';
-import { compactHeap, onceQuiet } from '../base/heap.ts';
 import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { CALLED } from '../base/program.ts';
 import { within } from '../base/timeout.ts';
-import type { HttpOptions, HttpServer } from '../http/server.ts';
-import type { Service } from '../worker/service.ts';
-import { type Context, openContext } from './context.ts';
+import type { HttpPart } from '../http/server/site.ts';
+import type { Service } from '../service/service.ts';
+import { type Context, openContext, openSources } from './context.ts';
 import { announce } from './service.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -24,7 +21,13 @@ export function register(program: Command, stop: AbortSignal): void {
       'after',
       '\nExamples:\n  feedback-mirror start\n  feedback-mirror start --sync-head-every 30s --log-level debug',
     )
-    .action(() => start(openContext(program, stop)));
+    .action(async () => {
+      const sources = openSources(program);
+      if (!sources) return await start(openContext(program, stop));
+      stop.addEventListener('abort', endInTime, { once: true });
+      const { startSources } = await import('./start-sources.ts');
+      return await startSources(program, sources, stop);
+    });
 }
 
 async function start(context: Context): Promise<void> {
@@ -50,14 +53,15 @@ async function start(context: Context): Promise<void> {
       opened.unshift(await startTracing(settings, app.log));
     }
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    const { url, everything } = await open(app, { metrics, signal, opened, releasePort });
+    const { url, queue } = await open(app, { metrics, signal, opened, releasePort });
     const forget = announce(settings.dataDir, url);
     opened.push(async () => forget());
     say(
       `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} status`,
     );
-    await everything;
-    settleDown();
+    await queue;
+    // Node writes compiled code at the end of a process by itself; one that is killed would never start faster.
+    flushCompileCache();
     if (!signal.aborted) await once(signal, 'abort');
   } catch (error) {
     // Told to stop while it was starting: that is what it does.
@@ -85,19 +89,19 @@ interface Opening {
 async function open(
   app: App,
   { metrics, signal, opened, releasePort }: Opening,
-): Promise<{ url: string; everything: Promise<unknown> }> {
+): Promise<{ url: string; queue: Promise<unknown> }> {
   const [{ openQueue }, { startService }] = await Promise.all([
     import('../app.ts'),
-    import('../worker/service.ts'),
+    import('../service/service.ts'),
   ]);
   const service = startService(app, { openBackend: () => openQueue(app), metrics, signal });
   opened.push(() => service.close());
   // Loaded while the queue opens.
-  const { startHttp } = await import('../http/server.ts');
+  const { startHttp } = await import('../http/server/server.ts');
   const { httpHost: host, httpPort: port, httpNames, httpToken: token, feedToken, mcpToken } = app.settings;
   const { progress, queues } = service;
-  const site = sitePart(app, service);
   try {
+    const parts = await openSite(app, service, opened);
     const http = await startHttp({
       host,
       port,
@@ -111,57 +115,33 @@ async function open(
       releasePort,
       progress,
       queues,
-      parts: site.open,
+      parts,
     });
-    opened.push(site.close, () => http.close());
-    const everything = Promise.all([service.opened, loadForUploads(app, service, http)]);
-    // Awaited by the caller: told to stop before that, a failure is nobody's.
-    everything.catch(() => undefined);
-    return { url: http.url, everything };
+    opened.push(() => http.close());
+    return { url: http.url, queue: service.opened };
   } finally {
     // A queue that cannot be had is told first, and not where the dashboard would have been.
     await within(SOON_MS, service.opened, () => undefined);
   }
 }
 
-/** What is served beside health and queues: 20 MB, and a quarter of the time of a start. */
-function sitePart(app: App, service: Service): { open: HttpOptions['parts']; close: () => Promise<void> } {
-  const closing: (() => Promise<void>)[] = [];
-  return {
-    async open() {
-      const { openParts } = await import('../http/compose.ts');
-      const { parts, close } = await openParts({ app, service });
-      closing.push(close);
-      settleDown();
-      if (app.settings.mcpToken === null) return parts;
-      const { agentsPart } = await import('../mcp/http.ts');
-      const agents = agentsPart(app);
-      closing.push(agents.close);
-      return [...parts, agents.part];
-    },
-    async close() {
-      for (let close = closing.pop(); close; close = closing.pop()) await close();
-    },
-  };
-}
-
-/** An import of the dashboard goes on where a stop interrupted it, and what was uploaded is removed after a day. */
-async function loadForUploads({ settings }: App, { ticked }: Service, http: HttpServer): Promise<void> {
-  if (!isThere(join(settings.dataDir, 'uploads'))) return;
-  await within(SOON_MS, ticked, () => undefined).catch(() => undefined);
-  await http.loadParts();
+async function openSite(
+  app: App,
+  service: Service,
+  opened: (() => Promise<void>)[],
+): Promise<readonly HttpPart[]> {
+  const { openParts } = await import('../http/compose.ts');
+  const { parts, close } = await openParts({ app, service });
+  opened.push(close);
+  if (app.settings.mcpToken === null) return parts;
+  const { agentsPart } = await import('../mcp/http.ts');
+  const agents = agentsPart(app);
+  opened.push(agents.close);
+  return [...parts, agents.part];
 }
 
 /** A queue that refuses us says so by then; one whose server is away is not waited for. */
 const SOON_MS = 500;
-
-/** Node writes compiled code at the end of a process by itself; one that is killed would never start faster. */
-function settleDown(): void {
-  onceQuiet(() => {
-    flushCompileCache();
-    compactHeap();
-  });
-}
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';
 

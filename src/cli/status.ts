@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
-import { counted, durationText } from '../base/text.ts';
-import { type Estimate, estimateText, estimateWaiting } from '../outbox/estimate.ts';
 import {
   copyText,
   type MirrorStatus,
   type OlderCopy,
   type ResourceStatus,
   type RunRow,
-} from '../store/mirror/types.ts';
-import type { BatchRow } from '../store/outbox/batches.ts';
-import type { RefusedBoard } from '../store/outbox/refused.ts';
-import type { StateCounts } from '../store/outbox/types.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
-import { type Context, closing, openContext } from './context.ts';
+} from '../mirror/decide/types.ts';
+import { KEY_HINT, unreadableText } from '../mirror/suppression/key-text.ts';
+import type { StateCounts } from '../outbox/decide/types.ts';
+import { type Estimate, estimateText, estimateWaiting } from '../outbox/send/estimate.ts';
+import type { BatchRow } from '../outbox/store/batches.ts';
+import type { RefusedBoard } from '../outbox/store/refused.ts';
+import { counted, durationText } from '../text/text.ts';
+import { type Context, closing, eachSource, openContexts } from './context.ts';
 import { heldText } from './held-text.ts';
 import { batchLines, hindranceLines, LONG_MS, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
@@ -24,7 +24,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('status')
     .description('how fresh and how whole the mirror is')
     .addHelpText('after', '\nExamples:\n  feedback-mirror status\n  feedback-mirror status --json')
-    .action(() => status(openContext(program, stop)));
+    .action(() => eachSource(openContexts(program, stop), status));
 }
 
 async function status(context: Context): Promise<void> {
@@ -40,9 +40,7 @@ async function status(context: Context): Promise<void> {
 
 interface OutboxStatus {
   states: StateCounts;
-  /** Why nothing is sent just now. */
   paused: string | null;
-  /** Boards that the upstream lets this token not post to. */
   refused: RefusedBoard[];
   /** Imports that are paused or have a pace of their own, each with its own estimate. */
   batches: (BatchRow & { estimate: Estimate | null })[];

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
-import { counted, durationText } from '../base/text.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
 import type { Retained } from '../erasure/retention.ts';
-import { UNIQUE_ORDER } from '../mirror/list-notes.ts';
-import type { Pass, PassSummary, ResourceStatus } from '../store/mirror/types.ts';
-import type { OutboxState } from '../store/outbox/types.ts';
-import type { SyncOutcome, SyncRequest } from '../sync/engine.ts';
+import { UNIQUE_ORDER } from '../mirror/decide/list-notes.ts';
+import type { Pass, PassSummary, ResourceStatus } from '../mirror/decide/types.ts';
+import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
+import type { OutboxState } from '../outbox/decide/types.ts';
+import { counted, durationText } from '../text/text.ts';
 import { type Context, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { heldText } from './held-text.ts';
 import { stateWord } from './outbox-text.ts';
-import { openProgress, type Progress } from './progress.ts';
-import { type Cell, table } from './table.ts';
+import { openProgress, type ProgressBars } from './progress.ts';
+import { type TableCell, table } from './table.ts';
 
 type SyncFlags = Flags<never, 'head' | 'sweep' | 'acceptDeletes' | 'wait'>;
 
@@ -78,7 +78,6 @@ type Outcome = SyncOutcome & { began: number; doubled: Doubled[] };
 interface Doubled {
   row: number;
   state: OutboxState;
-  /** Every post that is or could be this row's. */
   posts: number[];
 }
 
@@ -95,7 +94,7 @@ async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promis
   if (!outcome.done) return [];
   const { resource, mode, outcome: end, startedAt } = outcome.summary;
   if (resource !== 'posts' || mode !== 'sweep' || !['complete', 'incomplete'].includes(end)) return [];
-  const { checkAfterSweep } = await import('../outbox/after-check.ts');
+  const { checkAfterSweep } = await import('../outbox/send/after-check.ts');
   const rows = await checkAfterSweep(outbox, clock, startedAt);
   return rows.map(({ id, state, post_id, duplicate_of, candidates }) => {
     const posts = [post_id, duplicate_of, ...candidates].filter((post) => post !== null);
@@ -106,12 +105,12 @@ async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promis
 async function onePass(
   context: Context,
   app: App,
-  progress: Progress,
+  progress: ProgressBars,
   request: SyncRequest,
 ): Promise<Outcome> {
   const { client, store, clock } = app;
   const { resource, mode } = request;
-  const { syncOnce } = await import('../sync/engine.ts');
+  const { syncOnce } = await import('../mirror/sweep/engine.ts');
   const before = (await store.status()).resources.find((known) => known.resource === resource);
   const began = clock.now();
   const onPage = passBar(progress, request, before);
@@ -133,8 +132,12 @@ async function onePass(
 const BAR = '{pages} pages  {rows} rows  {rate} rows/s';
 
 /** A resumed sweep is two passes: the rest of the list, then its start once more. The bar counts both. */
-function passBar(progress: Progress, { resource, mode }: SyncRequest, before: ResourceStatus | undefined) {
-  let move: ReturnType<Progress['start']> | undefined;
+function passBar(
+  progress: ProgressBars,
+  { resource, mode }: SyncRequest,
+  before: ResourceStatus | undefined,
+) {
+  let move: ReturnType<ProgressBars['start']> | undefined;
   let last: Pass | undefined;
   let [pages, earlierPages, earlierRows] = [0, 0, 0];
   return {
@@ -186,7 +189,7 @@ function report(context: Context, outcomes: Outcome[], erased: Retained | null, 
 const HEAD = ['list', 'pass', 'pages', 'rows', 'new', 'changed', 'same', 'deleted', 'time', 'rows/s'];
 
 /** What a pass did; one that was resumed may have started days ago, in another process. */
-function line({ summary: s, began }: { summary: PassSummary; began: number }): Cell[] {
+function line({ summary: s, began }: { summary: PassSummary; began: number }): TableCell[] {
   const ms = Math.max(0, Date.parse(s.finishedAt) - Math.max(Date.parse(s.startedAt), began));
   const isResumed = s.resumed > 0;
   // The rows of a pass that was resumed were not all read in this time.

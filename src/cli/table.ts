@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { TableConstructorOptions } from 'cli-table3';
-import { grouped, oneLine as onOneLine } from '../base/text.ts';
+import { grouped, oneLine as onOneLine } from '../text/text.ts';
 
-export type Cell = string | number | null;
+export type TableCell = string | number | null;
 type Align = 'left' | 'right';
 
 const NOTHING = { top: '', bottom: '', left: '', right: '', mid: '', middle: '  ' };
@@ -14,7 +14,6 @@ const PLAIN = {
   ...Object.fromEntries(['left', 'mid', 'right'].map((side) => [`${side}-mid`, ''])),
 };
 
-/** Between two columns. */
 const GAP = 2;
 /** Text in a narrower column is hard to read: then each row gets lines of its own. */
 const NARROWEST = 12;
@@ -28,7 +27,7 @@ export function screenWidth(): number | null {
 }
 
 /** Columns side by side without lines; numbers to the right. */
-export function table(head: string[], rows: Cell[][]): string {
+export function table(head: string[], rows: TableCell[][]): string {
   const aligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
   const cells = rows.map((row) => row.map(oneLine));
   return draw([head.map((title) => title.toUpperCase()), ...cells], aligns);
@@ -110,13 +109,13 @@ function padded(line: readonly string[], aligns: readonly Align[], widths: reado
 }
 
 /** Numbers, some of which may be missing. */
-function isNumeric(column: Cell[]): boolean {
+function isNumeric(column: TableCell[]): boolean {
   const present = column.filter((cell) => cell !== null);
   return present.length > 0 && present.every((cell) => typeof cell === 'number');
 }
 
 /** A cell from upstream must not break its line. */
-export function oneLine(cell: Cell): string {
+export function oneLine(cell: TableCell): string {
   return typeof cell === 'number' ? grouped(cell) : onOneLine(cell ?? '');
 }
 

@@ -5,7 +5,7 @@ import { isDateTime } from './datetime.ts';
  * The resources of the feedback API, once: the decoder, the sandbox, the replica, its OpenAPI document and the tests all read these
  * tables. A field that is not in its table is kept as `extra`, never dropped.
  */
-export interface Field<T = unknown> {
+export interface FieldRule<T = unknown> {
   is(value: unknown): value is T;
   /** What is wrong with a value that `is` refuses, as a clause without any of the value's own text. */
   problem(value: unknown): string;
@@ -15,43 +15,43 @@ export interface Field<T = unknown> {
   isAnything?: true;
 }
 
-export type Fields = { readonly [name: string]: Field | Row };
+export type Fields = { readonly [name: string]: FieldRule | RowRule };
 
-export interface Row<F extends Fields = Fields> {
+export interface RowRule<F extends Fields = Fields> {
   /** Its name in the OpenAPI document. */
   name: string;
   fields: F;
 }
 
-export function isRow(type: Field | Row): type is Row {
+export function isRow(type: FieldRule | RowRule): type is RowRule {
   return 'fields' in type;
 }
 
 export type WireOf<R> =
-  R extends Row<infer F> ? { [K in keyof F]: F[K] extends Field<infer T> ? T : WireOf<F[K]> } : never;
+  R extends RowRule<infer F> ? { [K in keyof F]: F[K] extends FieldRule<infer T> ? T : WireOf<F[K]> } : never;
 
 /** SQLite would keep a lone surrogate as U+FFFD: a silent change, so it is refused. */
-const text: Field<string> = {
+const text: FieldRule<string> = {
   is: (value): value is string => typeof value === 'string' && value.isWellFormed(),
   problem: (value) => (typeof value === 'string' ? 'has a lone surrogate' : 'is not of type string'),
   schema: { type: 'string' },
 };
 
-const datetime: Field<string> = {
+const datetime: FieldRule<string> = {
   is: (value): value is string => typeof value === 'string' && isDateTime(value),
   problem: (value) =>
     typeof value === 'string' ? 'is not an ISO 8601 date and time' : 'is not of type string',
   schema: { type: 'string', description: "ISO 8601 date and time, in the upstream's own spelling" },
 };
 
-const boolean: Field<boolean> = {
+const boolean: FieldRule<boolean> = {
   is: (value) => typeof value === 'boolean',
   problem: () => 'is not of type boolean',
   schema: { type: 'boolean' },
 };
 
 /** A number beyond 2^53 - 1 would be rounded: an error, never a changed id. */
-const integer: Field<number> = {
+const integer: FieldRule<number> = {
   is: (value): value is number => Number.isSafeInteger(value),
   problem: (value) =>
     isLongNumber(value) || (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
@@ -60,20 +60,20 @@ const integer: Field<number> = {
   schema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-const id: Field<number> = {
+const id: FieldRule<number> = {
   is: isId,
   problem: (value) => (integer.is(value) ? 'is negative' : integer.problem(value)),
   schema: { ...integer.schema, minimum: 0 },
 };
 
-const anything: Field = {
+const anything: FieldRule = {
   is: (_value): _value is unknown => true,
   problem: () => '',
   schema: {},
   isAnything: true,
 };
 
-const rows: Field<unknown[]> = {
+const rows: FieldRule<unknown[]> = {
   is: (value) => Array.isArray(value),
   problem: () => 'is not of type array',
   schema: { type: 'array' },
@@ -83,7 +83,7 @@ export function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function nullable<T>({ is, problem, schema }: Field<T>): Field<T | null> {
+function nullable<T>({ is, problem, schema }: FieldRule<T>): FieldRule<T | null> {
   return {
     is: (value) => value === null || is(value),
     problem,
@@ -91,11 +91,11 @@ function nullable<T>({ is, problem, schema }: Field<T>): Field<T | null> {
   };
 }
 
-function described<T>(field: Field<T>, description: string): Field<T> {
+function described<T>(field: FieldRule<T>, description: string): FieldRule<T> {
   return { ...field, schema: { ...field.schema, description } };
 }
 
-function row<F extends Fields>(name: string, fields: F): Row<F> {
+function row<F extends Fields>(name: string, fields: F): RowRule<F> {
   return { name, fields };
 }
 

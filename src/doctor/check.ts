@@ -1,37 +1,64 @@
 import { AppError, codeOf, type ErrorCode, messageOf, storageError } from '../base/errors.ts';
+import { runbookOf, type Symptom } from '../base/runbook.ts';
 
-/** What the doctor found out about one thing. */
 export interface Check {
   name: string;
   state: 'ok' | 'warn' | 'fail';
   detail: string;
-  /** What to do about it. */
   advice: string | null;
-  /** What kind of failure it is. */
   code: ErrorCode | null;
+  /** Where the runbook says more. */
+  runbook: readonly string[];
 }
 
 export type Finding = Omit<Check, 'name'>;
 
 export function fine(detail: string): Finding {
-  return { state: 'ok', detail, advice: null, code: null };
+  return { state: 'ok', detail, advice: null, code: null, runbook: [] };
 }
 
-export function warning(detail: string, advice: string): Finding {
-  return { state: 'warn', detail, advice, code: null };
+export function warning(detail: string, advice: string, ...runbook: Symptom[]): Finding {
+  return { state: 'warn', detail, advice, code: null, runbook: runbook.map(runbookOf) };
 }
 
-export function fault(detail: string, advice: string | null, code: ErrorCode = 'usage'): Finding {
-  return { state: 'fail', detail, advice, code };
+export function fault(
+  detail: string,
+  advice: string | null,
+  symptom: Symptom,
+  code: ErrorCode = 'usage',
+): Finding {
+  return { state: 'fail', detail, advice, code, runbook: [runbookOf(symptom)] };
 }
 
-/** A check that throws has failed; only being told to stop is passed on. */
-export async function check(name: string, work: () => Finding | Promise<Finding>): Promise<Check> {
+/** Where to read on about an error that no check has named. */
+const SYMPTOM_OF: Record<ErrorCode, Symptom> = {
+  usage: 'wrong-setting',
+  unauthorised: 'token-refused',
+  unreachable: 'upstream-away',
+  throttled: 'upstream-away',
+  refused: 'bad-answers',
+  protocol: 'bad-answers',
+  partial: 'defect',
+  gone: 'defect',
+  busy: 'locked',
+  storage: 'disk-full',
+  interrupted: 'defect',
+  internal: 'defect',
+};
+
+/** A check that throws has failed; only being asked to stop is passed on. */
+export async function check(
+  name: string,
+  work: () => Finding | Promise<Finding>,
+  symptom?: Symptom,
+): Promise<Check> {
   try {
     return { name, ...(await work()) };
   } catch (error) {
-    if (codeOf(error) === 'interrupted') throw error;
-    const told = error instanceof AppError ? error : storageError(error);
-    return { name, ...fault(messageOf(told ?? error), told?.hint ?? null, codeOf(error)) };
+    const code = codeOf(error);
+    if (code === 'interrupted') throw error;
+    const known = error instanceof AppError ? error : storageError(error);
+    const finding = fault(messageOf(known ?? error), known?.hint ?? null, symptom ?? SYMPTOM_OF[code], code);
+    return { name, ...finding };
   }
 }

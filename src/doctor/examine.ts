@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
-import { counted, durationText, grouped, sizeText } from '../base/text.ts';
-import type { OpenOptions } from '../store/db.ts';
-import { copyText, type OlderCopy } from '../store/mirror/types.ts';
-import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../store/outbox/refused.ts';
-import { KEY_HINT, unreadableText } from '../store/suppression/key-text.ts';
-import { type Checkup, checkUp, type FailingList } from '../store/upkeep/checkup.ts';
-import type { WebhookState } from '../store/webhooks.ts';
+import type { Symptom } from '../base/runbook.ts';
+import { type OpenOptions, openForReading } from '../db/open.ts';
+import { closeAfter } from '../db/sql.ts';
+import { copyText, type OlderCopy } from '../mirror/decide/types.ts';
+import { KEY_HINT, unreadableText } from '../mirror/suppression/key-text.ts';
+import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
+import { type DriftRow, driftText } from '../rules/letter.ts';
+import { counted, durationText, grouped, sizeText } from '../text/text.ts';
+import { type Checkup, checkUp, type FailingList } from '../upkeep/checkup.ts';
+import type { WebhookState } from '../webhooks/store.ts';
 import { type Check, check, type Finding, fault, fine, warning } from './check.ts';
 import { examineAccess, examineFile, examineFolder, examineService, type ServiceAddress } from './machine.ts';
 
@@ -26,22 +29,50 @@ export interface DoctorInput {
   service: ServiceAddress;
 }
 
-/** One thing after the other, each told as soon as it is known. */
 export async function* examine(
   input: DoctorInput,
   signal: AbortSignal,
 ): AsyncGenerator<Check, void, undefined> {
   const { dataDir, mirror, upstream, queue, copy, service } = input;
-  yield await check('data folder', () => examineFolder(dataDir));
+  yield await check('data folder', () => examineFolder(dataDir), 'data-folder');
   yield* examineMirror(mirror);
+  yield* examineDrift(mirror);
   signal.throwIfAborted();
   yield await check('upstream', () => examineUpstream(upstream, signal));
   signal.throwIfAborted();
-  yield await check('queue', () => examineQueue(queue));
+  yield await check('queue', () => examineQueue(queue), 'queue-away');
   signal.throwIfAborted();
-  if (copy) yield await check('copy', () => examineCopyIn(copy));
+  if (copy) yield await check('copy', () => examineCopyIn(copy), 'copy-behind');
   yield await check('access', () => examineAccess(service));
   yield await check('service', () => examineService(service, signal));
+}
+
+const DRIFT_SHOWN_MS = 30 * 86_400_000;
+const MOST_DRIFTS = 5;
+
+/** Only where the API changed lately: nothing else is to be said about it. */
+async function* examineDrift(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
+  if (!existsSync(mirror.path)) return;
+  const since = new Date(Date.now() - DRIFT_SHOWN_MS).toISOString();
+  const drifts = driftsSince(mirror, since);
+  if (drifts.length === 0) return;
+  const shown = drifts.slice(0, MOST_DRIFTS).map(driftText).join('; ');
+  const finding = warning(
+    `the API changed: ${shown}${drifts.length > MOST_DRIFTS ? `; and ${drifts.length - MOST_DRIFTS} more` : ''}`,
+    'The mirror keeps new fields in "extra". Check what you built on fields that vanished or changed.',
+  );
+  yield { name: 'API', ...finding };
+}
+
+/** A mirror that cannot be read is told of by its own check. */
+function driftsSince(mirror: OpenOptions, since: string): DriftRow[] {
+  try {
+    return closeAfter(openForReading(mirror), (db) =>
+      db.prepare<[string], DriftRow>('SELECT * FROM drifts WHERE since >= ? ORDER BY n DESC').all(since),
+    );
+  } catch {
+    return [];
+  }
 }
 
 async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
@@ -49,6 +80,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     const finding = warning(
       `${mirror.path} is not there yet`,
       'Run "feedback-mirror sync" for the first copy.',
+      'no-mirror',
     );
     yield { name: 'mirror', ...finding };
     return;
@@ -63,7 +95,8 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
     found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
-  if (unreadableList) yield { name: 'suppression list', ...fault(unreadableText(unreadableList), KEY_HINT) };
+  if (unreadableList)
+    yield { name: 'suppression list', ...fault(unreadableText(unreadableList), KEY_HINT, 'suppression-key') };
   for (const webhook of webhooks) yield { name: `webhook ${webhook.id}`, ...examineWebhook(webhook) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
@@ -94,7 +127,7 @@ function damaged(path: string, faults: string[]): string {
 }
 
 function wholeness(path: string, { faults }: Checkup): Finding | null {
-  return faults.length > 0 ? fault(damaged(path, faults), RESTORE, 'storage') : null;
+  return faults.length > 0 ? fault(damaged(path, faults), RESTORE, 'mirror-damaged', 'storage') : null;
 }
 
 function described(path: string, { bytes, schema, ms }: Checkup): string {
@@ -112,6 +145,7 @@ function examineCopy({ since, checking, erasures, isCovered }: OlderCopy): Findi
   return warning(
     facts.join('; '),
     isCovered ? advice : `${advice} Erase again whom you erased since: this data folder does not know it.`,
+    'restored-copy',
   );
 }
 
@@ -122,10 +156,12 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
     return warning(
       `it has failed since ${failing_since}${gone}`,
       'The service tries it again by itself; see to the receiver.',
+      'webhook-failing',
     );
   return warning(
     `disabled at ${disabled_at}: ${disabled_why}${gone}`,
     `When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on ${lost > 0 ? 'with the oldest change that is kept' : 'where it was'}.`,
+    'webhook-disabled',
   );
 }
 
@@ -135,6 +171,7 @@ function examineSweeps({ resource, sweeps, since, error }: FailingList): Finding
   return warning(
     `${which}: ${error}`,
     `"feedback-mirror sync ${resource}" shows at once whether it still does. The mirror keeps what it has.`,
+    'sweeps-fail',
   );
 }
 
@@ -143,6 +180,7 @@ function examineList(isIncomplete: boolean, notes: readonly string[]): Finding {
   return warning(
     notes.join(' '),
     'New and changed rows come in, but for those that the list leaves out. Rows that were seen once stay.',
+    'list-incomplete',
   );
 }
 
@@ -174,7 +212,14 @@ function examineOutbox({ paused, refused, undecided, duplicates, doubtful, unlis
         ]
       : []),
   ];
-  return warning(facts.join('; '), advice.join(' '));
+  const runbook: Symptom[] = [
+    ...(paused === null ? [] : (['token-refused'] as const)),
+    ...(refused.length > 0 ? (['board-refused'] as const) : []),
+    ...(undecided > 0 ? (['decision-needed'] as const) : []),
+    ...(duplicates + doubtful > 0 ? (['second-post'] as const) : []),
+    ...(unlisted > 0 ? (['not-listed'] as const) : []),
+  ];
+  return warning(facts.join('; '), advice.join(' '), ...runbook);
 }
 
 const LARGE_LOG = 1_000_000_000;
@@ -185,6 +230,7 @@ function examineLog(bytes: number): Finding {
     : warning(
         `it has grown to ${sizeText(bytes)}`,
         'Some program has been reading the mirror for a long time without a break: close it.',
+        'large-log',
       );
 }
 
@@ -194,6 +240,7 @@ function examineIndex(unindexed: number): Finding {
     : warning(
         `${grouped(unindexed)} posts are not in it yet`,
         'The next "feedback-mirror sync posts", or the service, goes on with it.',
+        'search-index',
       );
 }
 
@@ -203,6 +250,7 @@ function examineColumns(wrong: readonly string[]): Finding {
     : fault(
         `they add up something else than the tables have: ${wrong.join(', ')}`,
         'Run "feedback-mirror doctor --rebuild".',
+        'wrong-sums',
       );
 }
 
@@ -220,11 +268,13 @@ async function examineUpstream(upstream: DoctorInput['upstream'], signal: AbortS
     return warning(
       `${detail}; this machine's clock is ${durationText(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} its clock`,
       'Let this machine set its clock by the network: what was sent is found again by its time.',
+      'clocks-differ',
     );
   if (rejects.length > 0)
     return warning(
       `${detail}; ${rejects.length} more could not be read`,
       'After a sync the table quarantine has each with its reason.',
+      'quarantine',
     );
   return fine(detail);
 }
@@ -236,17 +286,20 @@ async function examineCopyIn({ look }: NonNullable<DoctorInput['copy']>): Promis
     return warning(
       'there is no copy yet: a lost disk would cost everything',
       'The service makes it when it runs.',
+      'copy-behind',
     );
   const { behind, readAt, isOther } = found;
   if (isOther)
     return fault(
       'the schema holds the copy of another mirror, or of one that was restored from it',
       'Set PUBLISH_SCHEMA to a schema of its own, or stop this service if it is the one that was replaced.',
+      'copy-other',
     );
   if (behind === 0) return fine(`it has every change; its last ones are from ${readAt}`);
   return warning(
     `it is ${counted(behind, 'change')} behind: a lost disk would cost what happened since ${readAt}`,
     'While the service runs it catches up by itself within seconds; its log says what keeps it.',
+    'copy-behind',
   );
 }
 
@@ -266,6 +319,7 @@ async function examineQueueFile(countJobs: () => Promise<number | null>): Promis
     return warning(
       `queue.db cannot be read: ${messageOf(error)}`,
       'Nothing is lost: the service moves it aside and fills a new one from the mirror.',
+      'queue-damaged',
     );
   }
 }

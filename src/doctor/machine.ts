@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { isTooLong, LONGEST_PATH } from '../base/errors.ts';
 import { isForAnybody } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
-import { sizeText } from '../base/text.ts';
+import { sizeText } from '../text/text.ts';
 import { type Finding, fault, fine, warning } from './check.ts';
 
 const LITTLE_SPACE = 1_000_000_000;
@@ -18,21 +18,29 @@ export function examineFolder(folder: string, freeIn = freeSpace): Finding {
     return fault(
       `the path of ${folder} is too long: SQLite opens a file whose whole path has at most ${LONGEST_PATH} bytes`,
       'Set DATA_DIR to a folder with a shorter path.',
+      'data-folder',
     );
   if (!existsSync(folder)) return missing(folder);
-  if (!statSync(folder).isDirectory()) return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.');
+  if (!statSync(folder).isDirectory())
+    return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.', 'data-folder');
   if (!canWrite(folder))
     return fault(
       `${folder} cannot be written to`,
       `Give the user of this program the right to write to ${folder}.`,
+      'data-folder',
     );
   if (isForAnybody(folder))
-    return fault(`every user of this machine can write to ${folder}`, `Run: chmod o-w ${folder}`);
+    return fault(
+      `every user of this machine can write to ${folder}`,
+      `Run: chmod o-w ${folder}`,
+      'data-folder',
+    );
   const free = freeIn(folder);
   if (free < NO_SPACE)
     return fault(
       `only ${sizeText(free)} are free for ${folder}`,
       'Make room on that disk: nothing can be written.',
+      'disk-full',
       'storage',
     );
   return othersMayRead(folder) ?? space(folder, free);
@@ -46,12 +54,17 @@ function missing(folder: string): Finding {
     : fault(
         `${folder} is not there and cannot be made in ${parent}`,
         'Set DATA_DIR to a folder you may write to.',
+        'data-folder',
       );
 }
 
 function space(folder: string, free: number): Finding {
   return free < LITTLE_SPACE
-    ? warning(`${folder}, with ${sizeText(free)} free`, 'Make room on that disk before the mirror grows.')
+    ? warning(
+        `${folder}, with ${sizeText(free)} free`,
+        'Make room on that disk before the mirror grows.',
+        'disk-full',
+      )
     : fine(`${folder}, with ${sizeText(free)} free`);
 }
 
@@ -62,10 +75,10 @@ function othersMayRead(path: string): Finding | null {
   return warning(
     `${path} is open to other users of this machine (mode 0${mode.toString(8)})`,
     `Run: chmod go= ${path}`,
+    'open-to-others',
   );
 }
 
-/** A file that holds customers' data or a secret; null where there is nothing to say. */
 export function examineFile(path: string): Finding | null {
   return existsSync(path) ? othersMayRead(path) : null;
 }
@@ -118,11 +131,13 @@ export function examineAccess({ host, token, isUpstreamToken }: ServiceAddress):
     return warning(
       'HTTP_TOKEN is the token of the feedback service: whoever is given it to read the mirror can do there what you can',
       `Set it to another long random text, such as ${example}.`,
+      'weak-token',
     );
   return isWeak(token.reveal())
     ? warning(
         `HTTP_TOKEN is easy to guess, and nothing else protects ${host}`,
         `Set it to a long random text, such as ${example}.`,
+        'weak-token',
       )
     : fine('the service asks for HTTP_TOKEN');
 }
@@ -143,24 +158,36 @@ export async function examineService(
     return warning(
       `nothing answers at ${base}`,
       '"feedback-mirror start" keeps the mirror fresh and sends the outbox.',
+      'service-down',
     );
   if (alive.isSilent)
     return warning(
       `whatever listens at ${base} does not answer within ${ANSWER_MS / 1000} s`,
       'If it is the service, it is very busy: its log says with what.',
+      'service-busy',
     );
   // Whoever else has that port must not be sent the token.
   if (alive.status !== 200 || Reflect.get(Object(alive.body), 'status') !== 'ok')
     return fault(
       `another program answers at ${base}`,
       'Set HTTP_PORT to a port that is free, or 0 for any.',
+      'port-taken',
       'busy',
     );
   const ready = await ask(`${base}/readyz`, token, signal);
   if (ready?.status === 200) return fine(`it runs at ${base} and does its work`);
   if (ready?.status === 401)
-    return warning(`it runs at ${base} and asks for a token`, 'Set HTTP_TOKEN as the service has it.');
-  return fault(`it runs at ${base}, but ${complaints(ready?.body)}`, 'Its log says more.', 'unreachable');
+    return warning(
+      `it runs at ${base} and asks for a token`,
+      'Set HTTP_TOKEN as the service has it.',
+      'service-token',
+    );
+  return fault(
+    `it runs at ${base}, but ${complaints(ready?.body)}`,
+    'Its log says more.',
+    'not-ready',
+    'unreachable',
+  );
 }
 
 interface Answer {

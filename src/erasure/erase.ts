@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import { isAddress } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
-import type { ErasureStore, Found, Whom } from '../store/erasure/store.ts';
-import type { ErasedCounts, Person, Step, Walk } from '../store/suppression/person.ts';
+import type { ErasedCounts, Person, Step, Walk } from '../mirror/suppression/person.ts';
+import { isAddress } from '../text/email.ts';
+import type { ErasureStore, FoundPerson, Whom } from './store/store.ts';
 
 export interface ErasureContext {
   store: ErasureStore;
@@ -27,7 +27,7 @@ export interface Erased {
   isClean: boolean;
 }
 
-/** A create has at most so long; after that whoever sends has written down what became of it. */
+/** A create takes at most so long. After that the sender has recorded its outcome. */
 const SENDING_MS = 45_000;
 const LOOK_MS = 250;
 
@@ -59,7 +59,7 @@ export async function erasePerson(context: ErasureContext, whom: Whom): Promise<
   };
 }
 
-export interface ErasurePreview extends Found {
+export interface ErasurePreview extends FoundPerson {
   counts: ErasedCounts;
   unsettled: number[];
 }
@@ -89,6 +89,7 @@ const NOTHING: ErasedCounts = {
   outbox: 0,
   cancelled: 0,
   unclear: 0,
+  segments: 0,
   mentions: 0,
 };
 

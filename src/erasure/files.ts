@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import { foldedText } from '../base/email.ts';
+import { caseFolded } from '../text/email.ts';
 
 /** Files that this program did not touch, and that show the person. */
 export interface UntouchedFiles {
@@ -27,7 +27,7 @@ const HISTORY = /^(post|comment)_history\./;
 /** What else is kept of a person: in the data folder, and beside a mirror that is elsewhere. The sandbox is the upstream, and the queue holds numbers only. */
 export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedFiles> {
   const { dataDir, exportDir, mirror } = request;
-  const needles = request.needles.map(foldedText);
+  const needles = request.needles.map(caseFolded);
   const exports = await filesIn(exportDir);
   const reached = [mirror, join(dataDir, 'backup/mirror.db')].flatMap((path) =>
     ['', '-wal', '-shm', '-journal'].map((rest) => path + rest),
@@ -74,7 +74,7 @@ async function holds(path: string, needles: readonly string[]): Promise<boolean>
   let rest = '';
   try {
     for await (const piece of path.endsWith('.parquet') ? parquetTexts(path) : textsOf(path)) {
-      const text = foldedText(rest + piece);
+      const text = caseFolded(rest + piece);
       if (needles.some((needle) => text.includes(needle))) return true;
       // A needle may begin in one piece and end in the next.
       rest = text.slice(-longest);

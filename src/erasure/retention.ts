@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { Expired, RetireWalk } from '../store/erasure/expire.ts';
-import type { ErasureStore } from '../store/erasure/store.ts';
+import type { Expired, RetireWalk } from './store/expire.ts';
+import type { ErasureStore } from './store/store.ts';
 
 export interface RetentionOptions {
   /** How long the words of a deleted row are kept; never to keep them all. */

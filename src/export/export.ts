@@ -5,12 +5,12 @@ import type { Writable } from 'node:stream';
 import { type Clock, iso } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
-import type { Redactor } from '../base/redact.ts';
-import type { Cell, ExportRow, ExportSource } from '../store/export/export.ts';
-import { type ExportColumn, type ExportTable, type Personal, TABLES } from '../store/export/tables.ts';
+import type { Redactor } from '../text/redact.ts';
 import { csvEncoder, type Format, type MakeEncoder, ndjsonEncoder } from './formats.ts';
 import { type ExportedFile, type Manifest, type ManifestOptions, notesOn } from './manifest.ts';
-import { fileSink, type Sink, streamSink } from './sink.ts';
+import { type ByteSink, fileSink, streamSink } from './sink.ts';
+import type { ExportCell, ExportRow, ExportSource } from './store/export.ts';
+import { type ExportColumn, type ExportTable, type Personal, TABLES } from './store/tables.ts';
 
 /** A folder for any number of files; or a file, or a stream, for one. A stream gets no manifest. */
 export type Destination = { folder: string } | { file: string } | { stream: Writable };
@@ -22,6 +22,8 @@ export interface ExportRequest {
   /** As the mirror spells its times; null for all rows. */
   since: string | null;
   live: boolean;
+  /** Only what people of these imported customers wrote, such as `plan=Pro`. */
+  segment?: string | null | undefined;
   raw: boolean;
   /** Null leaves people as they are. */
   redact: Redactor | null;
@@ -55,11 +57,11 @@ export async function exportMirror(source: ExportSource, request: ExportRequest)
   return manifest;
 }
 
-/** A file as it was written; whose moment and options it shows is the same for all of a run. */
 type WrittenFile = Omit<ExportedFile, 'exportedAt' | 'options'>;
 
-function optionsOf({ since, live, raw, redact }: ExportRequest): ManifestOptions {
-  return { since, live, raw, redacted: redact ? 'emails' : null };
+function optionsOf({ since, live, segment, raw, redact }: ExportRequest): ManifestOptions {
+  const only = segment == null ? {} : { segment };
+  return { since, live, ...only, raw, redacted: redact ? 'emails' : null };
 }
 
 async function writeManifest(to: Destination, manifest: Manifest): Promise<void> {
@@ -165,7 +167,7 @@ async function writeParts(
 interface Writing {
   table: ExportTable;
   encoder: MakeEncoder;
-  sink: Sink;
+  sink: ByteSink;
   name: string;
 }
 
@@ -210,7 +212,7 @@ export function rowRedaction(
     });
 }
 
-type Rule = (text: string, row: ExportRow) => Cell;
+type Rule = (text: string, row: ExportRow) => ExportCell;
 
 function ruleOf(personal: Personal, at: ReadonlyMap<string, number>, redactor: Redactor): Rule {
   switch (personal.kind) {

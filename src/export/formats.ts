@@ -1,9 +1,9 @@
-import { csvCell, inert } from '../base/csv.ts';
-import type { Cell, ExportRow } from '../store/export/export.ts';
-import type { ExportColumn } from '../store/export/tables.ts';
+import { csvCell, inert } from '../text/csv.ts';
+import type { ExportCell, ExportRow } from './store/export.ts';
+import type { ExportColumn } from './store/tables.ts';
 
-export const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
-export type Format = (typeof FORMATS)[number];
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
+export type Format = (typeof EXPORT_FORMATS)[number];
 
 /** One file's bytes, in pieces: what `begin`, every `rows` and `end` return, one after the other. */
 export interface Encoder {
@@ -27,7 +27,7 @@ interface Lines {
   leads: readonly string[];
   missing: string;
   end: string;
-  cells: readonly ((cell: Cell) => string)[];
+  cells: readonly ((cell: ExportCell) => string)[];
 }
 
 function textEncoder(
@@ -64,9 +64,9 @@ export function csvEncoder(columns: readonly ExportColumn[], { raw }: EncoderOpt
 }
 
 /** Only texts are looked at twice: a negative number is no formula, and our own times and numbers need no quotes. */
-function csvCellOf({ type }: ExportColumn, raw: boolean): (cell: Cell) => string {
+function csvCellOf({ type }: ExportColumn, raw: boolean): (cell: ExportCell) => string {
   if (type !== 'text' && type !== 'json') return String;
-  const whole = (cell: Cell): string => (cell === '' ? '""' : csvCell(String(cell)));
+  const whole = (cell: ExportCell): string => (cell === '' ? '""' : csvCell(String(cell)));
   return raw ? whole : (cell) => whole(inert(String(cell)));
 }
 
@@ -82,7 +82,7 @@ export function ndjsonEncoder(columns: readonly ExportColumn[]): Encoder {
   return textEncoder(lines, oneLineEach);
 }
 
-function jsonCellOf({ type }: ExportColumn): (cell: Cell) => string {
+function jsonCellOf({ type }: ExportColumn): (cell: ExportCell) => string {
   if (type === 'boolean') return (cell) => (cell === 1 ? 'true' : 'false');
   if (type === 'text') return (cell) => JSON.stringify(cell);
   if (type === 'time') return (cell) => `"${cell}"`;

@@ -1,7 +1,7 @@
-import type { CellType, ExportTable } from '../store/export/tables.ts';
 import type { Format } from './formats.ts';
+import type { CellType, ExportTable } from './store/tables.ts';
 
-/** What a run wrote, so that whoever gets the files can tell whether they are whole and what is in them. */
+/** What a run wrote, so that a reader of the files can check that they are whole and what is in them. */
 export interface Manifest {
   format: Format;
   upstream: string;
@@ -16,6 +16,7 @@ export interface Manifest {
 export interface ManifestOptions {
   since: string | null;
   live: boolean;
+  segment?: string;
   raw: boolean;
   redacted: 'emails' | null;
 }
@@ -27,20 +28,20 @@ export interface ExportedFile {
   exportedAt: string;
   options: ManifestOptions;
   rows: number;
-  /** How long it took, in milliseconds. */
   ms: number;
   bytes: number;
   sha256: string;
   columns: { name: string; type: CellType; nullable: boolean }[];
 }
 
-export function notesOn(format: Format, { since, live, raw, redacted }: ManifestOptions): string[] {
+export function notesOn(format: Format, { since, live, segment, raw, redacted }: ManifestOptions): string[] {
   return [
     'Files with the same exportedAt are of the same moment of the mirror.',
     live
       ? 'Posts and comments that were deleted upstream are left out, and so is their history.'
       : 'Rows with a deleted_at were deleted upstream.',
     ...(since === null ? [] : [sinceNote(since)]),
+    ...(segment === undefined ? [] : [`Only what customers with ${segment} wrote.`]),
     ...(format === 'csv' ? [csvNote(raw)] : []),
     ...(redacted === null ? [] : [REDACTION_NOTE]),
   ];

@@ -1,8 +1,8 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
-import type { Cell, ExportRow } from '../store/export/export.ts';
-import type { CellType, ExportColumn } from '../store/export/tables.ts';
 import { type Encoder, NOTHING } from './formats.ts';
+import type { ExportCell, ExportRow } from './store/export.ts';
+import type { CellType, ExportColumn } from './store/tables.ts';
 
 /** A row group is encoded in one go, without a turn for anything else: this many posts of 800 characters take about 45 ms. */
 const GROUP_ROWS = 2500;
@@ -143,7 +143,7 @@ function encoded(texts: readonly unknown[]): (Uint8Array | null)[] {
 /** A UTF-16 unit is three bytes of UTF-8 at most. */
 const BYTES_A_CHARACTER = 3;
 
-type Convert = (cell: Cell) => bigint | boolean | Cell;
+type Convert = (cell: ExportCell) => bigint | boolean | ExportCell;
 
 const CONVERSIONS: Record<CellType, () => Convert> = {
   integer: () => (cell) => (cell === null ? null : BigInt(cell)),
@@ -155,7 +155,7 @@ const CONVERSIONS: Record<CellType, () => Convert> = {
 
 /** Rows of one page were seen and changed at the same moment, so most times are the one before. */
 function timeConversion(): Convert {
-  let [last, instant]: [Cell, bigint] = [null, 0n];
+  let [last, instant]: [ExportCell, bigint] = [null, 0n];
   return (cell) => {
     if (cell === null) return null;
     if (cell !== last) [last, instant] = [cell, BigInt(Date.parse(String(cell)))];

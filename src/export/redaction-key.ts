@@ -3,7 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { isThere, makeFolder, temporaryName } from '../base/files.ts';
-import { createRedactor, type Redactor } from '../base/redact.ts';
+import { createRedactor, type Redactor } from '../text/redact.ts';
 
 const BYTES = 32;
 
@@ -30,7 +30,7 @@ function keyPath(dataDir: string): string {
 
 /**
  * What pseudonyms are made with: made once, then always the same, or people would change between two exports. Whoever has the file
- * can test whether a pseudonym is somebody's; without it nobody can. Deleting it cuts the link for good.
+ * can test whether a pseudonym is somebody's; without the file that is not possible. Deleting it cuts the link for good.
  */
 export async function redactionKey(path: string): Promise<Uint8Array> {
   const text = (await read(path)) ?? (await make(path));

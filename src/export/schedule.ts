@@ -1,25 +1,23 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, moveInPlace, removeLeftovers, replaceFile, temporaryName } from '../base/files.ts';
-import type { ExportSource } from '../store/export/export.ts';
-import { EXPORT_TABLES } from '../store/export/tables.ts';
 import { type ExportRequest, exportMirror } from './export.ts';
 import type { Manifest } from './manifest.ts';
+import type { ExportSource } from './store/export.ts';
+import { EXPORT_TABLES } from './store/tables.ts';
 
-/** A week of daily exports. More would fill the disk of whoever forgot that a schedule was set. */
+/** A week of daily exports. More would fill the disk of a person who forgot the schedule. */
 export const KEPT_EXPORTS = 7;
 
 interface ScheduleRequest extends Pick<ExportRequest, 'format' | 'clock' | 'signal'> {
   /** Holds a folder for each export, named by its time, and `latest.json`. */
   root: string;
-  /** How many are kept, this one included. */
   keep?: number;
 }
 
 interface ScheduledExport {
   folder: string;
   manifest: Manifest;
-  /** Folders of older exports that went. */
   removed: string[];
 }
 

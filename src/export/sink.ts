@@ -10,7 +10,7 @@ interface Written {
 }
 
 /** Where a file's bytes go. Each `write` gives the event loop a turn. */
-export interface Sink {
+export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
   /** Resolves once everything is on disk, or handed over. */
   finish(): Promise<Written>;
@@ -19,7 +19,7 @@ export interface Sink {
 }
 
 /** A new file, readable by its owner only, on its way to be `path`. While a piece is being written the next one can be made. */
-export async function fileSink(temporary: string, path: string): Promise<Sink> {
+export async function fileSink(temporary: string, path: string): Promise<ByteSink> {
   const handle = await explained(path, open(temporary, 'wx', 0o600));
   const counter = counting();
   let writing: Promise<void> = Promise.resolve();
@@ -51,7 +51,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 /** A stream that is not ours to close, such as standard output. */
-export function streamSink(stream: Writable, signal: AbortSignal): Sink {
+export function streamSink(stream: Writable, signal: AbortSignal): ByteSink {
   const counter = counting();
   return {
     async write(bytes) {

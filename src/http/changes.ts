@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { RecentPost, RecentPosts } from '../store/browse/browse.ts';
-import type { Change } from '../store/changes/change.ts';
-import type { ChangeFeed, ChangeQuery, FeedHead } from '../store/changes/feed.ts';
+import type { Change } from '../changes/change.ts';
+import type { ChangeFeed, ChangeQuery, FeedHead } from '../changes/feed.ts';
+import type { RecentPost, RecentPosts } from '../search/browse/browse.ts';
 import { numberOf, textOf } from './dashboard/parameters.ts';
 import { originalOf } from './dashboard/posts.ts';
-import { FEED_PATH } from './guard.ts';
-import { canWrite, openStream } from './replies.ts';
+import { FEED_PATH } from './server/guard.ts';
+import { canWrite, openStream } from './server/replies.ts';
 
 export interface ChangesDeps {
   feed: ChangeFeed;
@@ -20,7 +20,6 @@ export interface ChangesDeps {
   listeners?: number;
 }
 
-/** A page of the feed, as `GET /api/changes` answers. */
 export interface ChangesPage extends FeedHead {
   changes: Change[];
   /** What to ask for next, as `since`. */

@@ -1,3 +1,4 @@
+import { viewDrifts } from '../app/drift.ts';
 import {
   describeSettings,
   exportSource,
@@ -13,10 +14,11 @@ import {
   viewSync,
   watchStats,
 } from '../app/readers.ts';
+import { openSegments, openTold } from '../app/segments.ts';
 import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
-import type { OutboxStore } from '../store/outbox/store.ts';
-import type { Service } from '../worker/service.ts';
+import type { OutboxStore } from '../outbox/store/store.ts';
+import type { Service } from '../service/service.ts';
 import { addChanges, addFeeds } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
 import { addBatches } from './dashboard/batches.ts';
@@ -26,27 +28,30 @@ import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
 import { addPosts } from './dashboard/posts.ts';
 import { openReads } from './dashboard/reading-pool.ts';
-import { addOverview, addReports, type OverviewDeps } from './dashboard/reports.ts';
+import { addOverview, addReports } from './dashboard/reports.ts';
+import { addRules } from './dashboard/rules.ts';
 import { addSaved } from './dashboard/saved.ts';
+import { addSegments } from './dashboard/segments.ts';
 import { addSql } from './dashboard/sql.ts';
 import { addSync } from './dashboard/sync.ts';
 import { addWebhooks } from './dashboard/webhooks.ts';
 import { replica } from './replica/index.ts';
-import type { HttpPart } from './server.ts';
+import type { HttpPart } from './server/site.ts';
 
 interface Parts {
   parts: HttpPart[];
   close(): Promise<void>;
 }
 
-/** What the parts need of the rest. */
 export interface Composed {
-  app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks'>;
+  app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks' | 'rules'>;
   service: Pick<Service, 'progress' | 'requestSync' | 'requestExport'>;
 }
 
-/** Limits and periods that tests shorten. */
-export type PartOptions = Pick<ImportDeps, 'limitBytes'> & Pick<OverviewDeps, 'warmEveryMs'>;
+export interface PartOptions extends Pick<ImportDeps, 'limitBytes'> {
+  /** Below which address the pages are. */
+  mount?: string;
+}
 
 /** Statements of people that run at the same time; each is a process that may fill a core for five seconds. */
 const QUERIES_AT_ONCE = 2;
@@ -75,12 +80,13 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
     const feed = keep(openChanges(settings));
-    const { log, webhooks } = composed.app;
+    const { log, webhooks, rules } = composed.app;
     const posts = keep(openRecent(settings));
     const upstream = settings.baseUrl?.href ?? null;
     const changes: HttpPart = (scope) => {
       addChanges(scope, { feed, log });
       addWebhooks(scope, { webhooks });
+      addRules(scope, { rules });
       addFeeds(scope, { posts, upstream, mirrorId: feed.head().mirror });
     };
     return { parts: [api, changes, dashboard(composed, outbox, keep, options)], close };
@@ -97,7 +103,7 @@ function dashboard(
   { app: { settings, clock, log }, service }: Composed,
   outbox: OutboxStore,
   keep: Keep,
-  options: PartOptions,
+  { mount = '', ...options }: PartOptions,
 ): HttpPart {
   const { baseUrl, timeZone, deliveredStatuses: usualDelivered, dataDir: folder } = settings;
   const { exportCron, exportFormat, exportDir } = settings;
@@ -110,12 +116,13 @@ function dashboard(
     keep(viewSync(settings)),
   ];
   const reads = keep(openReads(fileOf(settings)));
+  const [segments, told] = [keep(openSegments(settings, 'start')), keep(openTold(settings))];
   const ask = openQueries(settings, QUERIES_AT_ONCE);
   const perMinute = settings.pushPerMinute;
   const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };
   return async (scope, site) => {
-    const source = baseUrl?.host ?? 'Built-in sandbox';
-    site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source }));
+    const source = settings.source ?? baseUrl?.host ?? 'Built-in sandbox';
+    site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source, mount }));
     addEvents(scope, { stats, progress: service.progress, log });
     addSql(scope, { ask, clock, folder });
     addSaved(scope, { saved, clock });
@@ -125,11 +132,13 @@ function dashboard(
     await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
-    addOverview(scope, { ...sums, log, ...options });
+    addOverview(scope, sums);
     addReports(scope, sums);
     const schedule = { cron: exportCron, format: exportFormat, root: exportDir, timeZone };
     addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });
+    scope.get('/data/drifts', async () => ({ drifts: viewDrifts(settings) }));
     scope.get('/data/settings', async () => ({ settings: describeSettings(settings) }));
+    addSegments(scope, { segments, told, reads, clock });
     addPosts(scope, { reads, same, clock, timeZone, upstream });
   };
 }

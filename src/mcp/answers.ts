@@ -1,27 +1,26 @@
 import type { AskMirror } from '../app/readers.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { Change, Values } from '../changes/change.ts';
+import type { ChangeFeed } from '../changes/feed.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { FoundPost, Wanted } from '../http/dashboard/reading.ts';
 import type { DashboardReads } from '../http/dashboard/reading-pool.ts';
+import type { OutboxRow, PostText } from '../outbox/decide/types.ts';
 import { SCHEMA_HINT } from '../query/explain.ts';
-import { collect, type Value } from '../query/run.ts';
+import { collectRows, type SqlValue } from '../query/run.ts';
 import { calendarOf, momentOf } from '../reports/moment.ts';
 import type { ColumnKind, ReportResult, Value as ReportValue } from '../reports/report.ts';
-import type { Place, SORTS } from '../store/browse/browse.ts';
-import { EVERY_LIVE_POST } from '../store/browse/filter.ts';
-import type { CommentPlace, PostFacts, ShownComment, State } from '../store/browse/post.ts';
-import type { Change, Values } from '../store/changes/change.ts';
-import type { ChangeFeed } from '../store/changes/feed.ts';
-import type { OutboxRow, PostText } from '../store/outbox/types.ts';
-import type { SimilarPost } from '../store/search/similar.ts';
+import type { Place, SORTS } from '../search/browse/browse.ts';
+import { EVERY_LIVE_POST } from '../search/browse/filter.ts';
+import type { CommentPlace, PostFacts, ShownComment, State } from '../search/browse/post.ts';
+import type { SimilarPost } from '../search/similar.ts';
 import { Paged } from './limits.ts';
 import type { TextRules } from './text.ts';
 
 /** What the tools reach: the mirror for reading, and nothing that sends. */
 export interface ToolDeps extends ToolHandles, ToolFacts {}
 
-/** What is open on the mirror. */
 export interface ToolHandles {
   ask: DashboardReads['ask'];
   feed: Pick<ChangeFeed, 'after' | 'head'>;
@@ -31,7 +30,6 @@ export interface ToolHandles {
   drafts: Drafts | null;
 }
 
-/** What stays the same from call to call. */
 export interface ToolFacts {
   rules: TextRules;
   /** What pseudonyms are made with; null where people may be shown. */
@@ -66,6 +64,7 @@ type Given<Input> = Input & { board?: string | undefined; status?: string | unde
 
 interface SearchInput {
   text: string;
+  segment?: string | undefined;
   since?: string | undefined;
   until?: string | undefined;
   votes?: number | undefined;
@@ -84,7 +83,12 @@ export async function search(deps: ToolDeps, given: Given<SearchInput>): Promise
     return words === undefined ? null : momentOf(name, words, clock.now(), calendarOf(timeZone));
   };
   const one = (name?: string): string[] => (name === undefined ? [] : [name]);
-  const among = { board: one(given.board), status: one(given.status), creator: null };
+  const among = {
+    board: one(given.board),
+    status: one(given.status),
+    creator: null,
+    segment: given.segment ?? null,
+  };
   const filter: Wanted = {
     ...EVERY_LIVE_POST,
     ...among,
@@ -96,7 +100,6 @@ export async function search(deps: ToolDeps, given: Given<SearchInput>): Promise
   return given.text.trim() === '' ? listPosts(deps, given, filter) : findPosts(deps, given, filter);
 }
 
-/** What the posts of a list are in order by. */
 const SORT_KEYS = {
   newest: 'created',
   oldest: 'created',
@@ -280,9 +283,10 @@ const UNITS: Partial<Record<ColumnKind, string>> = {
   trend: 'a number for each week',
 };
 
-/** At most so many rows of it. */
 export function reportTable(rules: TextRules, result: ReportResult, most: number): object {
-  const { columns, notes, title, since, until, timeZone, people = [] } = result;
+  const { notes, title, since, until, timeZone, people = [] } = result;
+  // The name of a company tells who a customer is.
+  const columns = result.columns.filter(({ name }) => name !== 'company');
   const cell = (name: string, value: ReportValue | undefined, row: number): unknown => {
     if (typeof value !== 'string') return value ?? null;
     if (name === 'email') return rules.email(value) || null;
@@ -291,6 +295,7 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
   const units = columns.flatMap(({ name, kind }) => (UNITS[kind] ? [[name, UNITS[kind]]] : []));
   return {
     title,
+    counts: result.counts,
     since,
     until,
     time_zone: timeZone,
@@ -308,7 +313,9 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
 /** What customers wrote stands under names that say so. */
 function agentName(column: string): string {
   if (column === 'customer') return 'customer_name';
-  return column.endsWith('title') || column === 'email' ? `customer_${column}` : column;
+  return column.endsWith('title') || column === 'titles' || column === 'email'
+    ? `customer_${column}`
+    : column;
 }
 
 interface ChangesInput {
@@ -392,7 +399,7 @@ export async function askSql(
   { query, rules, key }: ToolDeps,
   { sql, internal: isInternal }: { sql: string; internal: boolean },
 ): Promise<object> {
-  const { columns, rows, more } = await collect(query({ sql, ...SQL, shown: { key, isInternal } })).catch(
+  const { columns, rows, more } = await collectRows(query({ sql, ...SQL, shown: { key, isInternal } })).catch(
     (error: unknown) => {
       if (!(error instanceof AppError) || !error.hint?.includes(SCHEMA_HINT)) throw error;
       const hint = error.hint.replace(SCHEMA_HINT, 'The resource mirror://schema lists tables and columns.');
@@ -407,7 +414,7 @@ export async function askSql(
 }
 
 /** Bytes are nothing that an agent can read, and JSON knows no integers beyond 2^53. */
-function plainValue(rules: TextRules, value: Value): string | number | null {
+function plainValue(rules: TextRules, value: SqlValue): string | number | null {
   if (typeof value === 'string') return rules.echoed(value, CELL);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   return typeof value === 'bigint' ? String(value) : value;

@@ -21,7 +21,6 @@ export const GLOSSARY = `# Words of the mirror
 - **change feed**: every change that the mirror saw, numbered.
 `;
 
-/** The tables that the tool `sql` may ask. */
 export function schemaText(): string {
   const offered = new Set(SHOWN_TABLES.map(({ name }) => name));
   const tables = schemaOf(null).filter(({ name }) => offered.has(name));

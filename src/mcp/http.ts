@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { missingPackage } from '../base/program.ts';
-import { MCP_PATH } from '../http/guard.ts';
-import { refuse } from '../http/replies.ts';
-import type { HttpPart } from '../http/server.ts';
+import { MCP_PATH } from '../http/server/guard.ts';
+import { refuse } from '../http/server/replies.ts';
+import type { HttpPart } from '../http/server/site.ts';
 
 export interface AgentsPart {
   part: HttpPart;

@@ -85,7 +85,6 @@ function tooLong(ms: number): AppError {
 /** An answer that can be gone on with: what it tells of the rest is made for the rows that fit into it. */
 export class Paged {
   readonly rows: number;
-  /** The answer with so many rows from the beginning. */
   readonly page: (rows: number) => object;
   constructor(rows: number, page: (rows: number) => object) {
     this.rows = rows;

@@ -11,24 +11,21 @@ import { LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
 
-/** Of each reader of the command: a search takes as long with less, as the system keeps the file at hand. */
-const CACHE_KB = 2000;
-
 interface Agents {
-  /** A server for a connection, or for one request. */
   servers: ReturnType<typeof mcpServers>;
   close(): Promise<void>;
 }
 
-type Options = Pick<App, 'settings' | 'clock' | 'log'> & { place?: 'threads' | 'command' };
-
-/** The tools for agents with handles of their own on the mirror: in the service, or as a command that is to stay small. */
-export async function openAgents({ settings, clock, log, place = 'threads' }: Options): Promise<Agents> {
+export async function openAgents({
+  settings,
+  clock,
+  log,
+}: Pick<App, 'settings' | 'clock' | 'log'>): Promise<Agents> {
   const { timeZone, deliveredStatuses: usualDelivered, dataDir } = settings;
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
   const openDrafts = settings.mcpWrite === 'drafts' ? await draftsOpener(settings, clock) : null;
-  const { use, close } = keptOpen({ settings, log, place, openDrafts });
+  const { use, close } = keptOpen({ settings, log, openDrafts });
   const facts = { rules, key, clock, timeZone, usualDelivered };
   // A mirror that cannot be read is told of now, and not to the agent that asks first.
   await use(async () => undefined);
@@ -40,7 +37,6 @@ type Handles = ToolHandles & { close(): Promise<void> };
 type OpenDrafts = () => Drafts & { close(): void };
 
 interface KeptOptions extends Pick<App, 'settings' | 'log'> {
-  place: 'threads' | 'command';
   openDrafts: OpenDrafts | null;
 }
 
@@ -49,7 +45,7 @@ interface KeptOptions extends Pick<App, 'settings' | 'log'> {
  * the assistant that still runs. So each call asks whether it is the same, and opens what is there now. Calls that are under way come to
  * their end with what they began with; the last of them closes it.
  */
-export function keptOpen({ settings, log, place, openDrafts }: KeptOptions) {
+export function keptOpen({ settings, log, openDrafts }: KeptOptions) {
   const { path } = fileOf(settings);
   let opened: { file: string | null; handles: Handles; calls: number } | null = null;
   const closeUnused = async ({ calls, handles }: NonNullable<typeof opened>): Promise<void> => {
@@ -64,7 +60,7 @@ export function keptOpen({ settings, log, place, openDrafts }: KeptOptions) {
     if (opened?.file === file) return opened;
     if (opened) void closeUnused(opened);
     opened = null;
-    opened = { file, handles: openHandles(settings, place, openDrafts), calls: 0 };
+    opened = { file, handles: openHandles(settings, openDrafts), calls: 0 };
     return opened;
   };
   return {
@@ -82,14 +78,10 @@ export function keptOpen({ settings, log, place, openDrafts }: KeptOptions) {
   };
 }
 
-function openHandles(
-  settings: App['settings'],
-  place: 'threads' | 'command',
-  openDrafts: OpenDrafts | null,
-): Handles {
+function openHandles(settings: App['settings'], openDrafts: OpenDrafts | null): Handles {
   const query = openQueries(settings, LIMITS.lanes.sql.atOnce);
-  const file = place === 'command' ? { ...fileOf(settings), cacheKb: CACHE_KB } : fileOf(settings);
-  const [feed, outbox, reads] = [openChanges(settings), viewOutbox(settings), openReads(file, place)];
+  const [feed, outbox] = [openChanges(settings), viewOutbox(settings)];
+  const reads = openReads(fileOf(settings));
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
   // Last: it would make a mirror where there is none.
   const drafts = openDrafts?.() ?? null;

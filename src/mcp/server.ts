@@ -1,11 +1,8 @@
 import {
-  type Implementation,
-  type JSONRPCRequest,
   type Tool as ListedTool,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
-  type Result,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -22,7 +19,6 @@ interface McpOptions {
   /** Does the work of a call with the mirror as it is now. */
   use<T>(work: (handles: ToolHandles) => Promise<T>): Promise<T>;
   facts: ToolFacts;
-  /** Whether agents may propose posts. */
   hasDrafts: boolean;
   log: Logger;
   version: string;
@@ -40,7 +36,11 @@ export function mcpServers(options: McpOptions): () => Server {
   const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
   let listed: ListedTool[] | undefined;
   return () => {
-    const server = new LoggedServer({ name: 'feedback-mirror', version }, run);
+    const capabilities = { tools: {}, resources: {}, prompts: {} };
+    const server = new Server(
+      { name: 'feedback-mirror', version },
+      { capabilities, instructions: INSTRUCTIONS },
+    );
     server.setRequestHandler('tools/list', () => {
       listed ??= tools.map(listedTool);
       return { tools: listed };
@@ -52,51 +52,6 @@ export function mcpServers(options: McpOptions): () => Server {
     addPrompts(server, run);
     return server;
   };
-}
-
-type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
-
-const KINDS: Readonly<Record<string, Asked['kind']>> = {
-  'tools/call': 'tool',
-  'resources/read': 'resource',
-  'prompts/get': 'prompt',
-};
-
-/** Requests that a handler of ours has answered for, by the signal that each has of its own. */
-const taken = new WeakSet<AbortSignal>();
-
-/** The library itself refuses a call whose arguments are no object, or that names nothing: those count and are logged, too. */
-class LoggedServer extends Server {
-  readonly #run: Run;
-
-  constructor(info: Implementation, run: Run) {
-    super(info, { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS });
-    this.#run = run;
-  }
-
-  protected override _wrapHandler(method: string, handler: Handler): Handler {
-    const [wrapped, kind] = [super._wrapHandler(method, handler), KINDS[method]];
-    if (!kind) return wrapped;
-    const refuse = async ({ params }: JSONRPCRequest, context: ServerContext) => {
-      const name = kind === 'tool' ? knownTool(params?.name) : undefined;
-      const why = () => Promise.reject(malformed(method));
-      const { text } = await this.#run({ kind, name, given: params }, context, why);
-      return new ProtocolError(ProtocolErrorCode.InvalidParams, text);
-    };
-    return async (request, context) => {
-      try {
-        return await wrapped(request, context);
-      } catch (error) {
-        if (taken.has(context.mcpReq.signal)) throw error;
-        throw await refuse(request, context);
-      }
-    };
-  }
-}
-
-function malformed(method: string): AppError {
-  const wanted = method === 'resources/read' ? 'a uri' : 'a name and, if any, arguments that are an object';
-  return new AppError('usage', `the params of ${method} are ${wanted}`);
 }
 
 /** What is asked for: the name of a tool, resource or prompt of ours, or none of them. */
@@ -124,7 +79,6 @@ const FAILURE = 1000;
 function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): Run {
   const limited = limiter(clock, limits);
   return async ({ kind, name, given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
-    taken.add(gone);
     const began = clock.monotonic();
     const tell = (outcome: string, text: string): void => {
       const sizes = { asked: bytesOf(given), told: Buffer.byteLength(text) };
@@ -153,12 +107,11 @@ function bytesOf(given: unknown): number {
 interface Call extends Pick<Asked, 'kind' | 'name'> {
   outcome: string;
   ms: number;
-  /** Bytes of the question and of the answer. */
   asked: number;
   told: number;
 }
 
-export function logCall(log: Logger, { kind, name = 'unknown', outcome, ms, asked, told }: Call): void {
+function logCall(log: Logger, { kind, name = 'unknown', outcome, ms, asked, told }: Call): void {
   const facts = { event: 'mcp.called', [kind]: name, outcome, ms, asked, told };
   log.info(facts, `${name}: ${outcome} in ${ms} ms`);
 }
@@ -181,11 +134,6 @@ function listedTool({ name, title, description, input, isDraft }: Tool): ListedT
 
 /** Also the one that is not offered: that an agent tried to write is worth a line in the log. */
 const KNOWN = new Map([...TOOLS, DRAFT_POST].map((tool) => [tool.name, tool]));
-
-/** The name where it is one of ours: those of a client are not logged. */
-export function knownTool(name: unknown): string | undefined {
-  return KNOWN.get(String(name))?.name;
-}
 
 interface ToolCall {
   name: string;

@@ -1,6 +1,6 @@
-import { withoutHalfAddresses, withWholeAddresses } from '../base/addresses.ts';
-import { createRedactor, hideAddresses, PSEUDONYM, visible } from '../base/redact.ts';
-import type { Excerpt } from '../store/search/search.ts';
+import type { Excerpt } from '../search/search.ts';
+import { withoutHalfAddresses, withWholeAddresses } from '../text/addresses.ts';
+import { createRedactor, hideAddresses, PSEUDONYM, visible } from '../text/redact.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {

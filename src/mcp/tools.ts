@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { boardMatcher } from '../base/boards.ts';
 import { AppError } from '../base/errors.ts';
-import { visible } from '../base/redact.ts';
 import { SEARCH_LIMIT } from '../contract/endpoints.ts';
+import { AGAINST } from '../reports/against.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from '../reports/catalogue.ts';
 import { DEFAULT_LIMIT, type ReportFlag, type ReportRequest } from '../reports/report.ts';
-import { SORTS } from '../store/browse/browse.ts';
+import { SORTS } from '../search/browse/browse.ts';
+import { boardMatcher } from '../text/boards.ts';
+import { visible } from '../text/redact.ts';
 import {
   askSql,
   CELL,
@@ -38,12 +39,18 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
 const id = z.int().positive();
 const board = z.string().max(200).optional().describe('slug or name of one board');
 const status = z.string().max(200).optional().describe('name of one status');
+/** Companies and addresses of customers are not shown to agents, so agents cannot choose by them either. */
+const segment = z
+  .string()
+  .max(200)
+  .regex(/^(plan=|value(>=|<=|=|>|<))/)
+  .optional()
+  .describe('posts that these customers wrote: plan=Pro, or value>=1000');
 const moment = z.string().max(40).optional().describe('2026-01-31, an ISO time, or how long ago: 30d');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 const internal = z.boolean().default(false).describe('also comments that only the team sees');
 
-/** Those that need a file of customers are for people. */
-const OFFERED = REPORT_NAMES.filter((name) => !takes(name, 'segments'));
+const OFFERED = REPORT_NAMES;
 
 function takes(name: ReportName, flag: ReportFlag): boolean {
   const { takes: flags }: Definition = REPORTS[name];
@@ -53,9 +60,13 @@ function takes(name: ReportName, flag: ReportFlag): boolean {
 const REPORT_FILTERS = {
   board,
   status,
+  segment,
   since: moment,
   until: moment,
   limit: z.int().min(1).max(100).optional(),
+  includeClosed: z.boolean().optional().describe('list finished posts too'),
+  by: z.enum(['board']).optional().describe('a row a board, in place of a row a week'),
+  against: z.enum(AGAINST).optional().describe('compare with the period before, or a month or year earlier'),
   post: id.optional().describe('for post-votes'),
   delivered: z.array(z.string().max(100)).max(20).optional().describe('statuses that count as delivered'),
 };
@@ -71,6 +82,7 @@ Examples: {"text": "dark mode"}, {"text": "export csv", "board": "reporting", "l
       text: z.string().max(2000).default(''),
       board,
       status,
+      segment,
       since: moment,
       until: moment,
       votes: z.int().min(0).optional().describe('at least so many votes'),
@@ -132,6 +144,7 @@ Examples: {"name": "top-posts", "limit": 5}, {"name": "gaining-posts", "since": 
         ...(one !== undefined && { status: [one] }),
         // One more than is shown, which tells whether there are more.
         ...(takes(name, 'limit') && { limit: most + 1 }),
+        ...(takes(name, 'segments') && { by: 'plan' }),
       };
       const result = await ask('report', { name, request });
       return reportTable(rules, result, takes(name, 'limit') ? most : result.rows.length);

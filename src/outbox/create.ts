@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { OutboxStore } from '../store/outbox/store.ts';
-import type { OutboxRow, OutboxState, PostText } from '../store/outbox/types.ts';
-import { type AcceptedRow, FIELDS, type Field, rowChecker } from './csv/rows.ts';
+import type { OutboxRow, OutboxState, PostText } from './decide/types.ts';
+import { type AcceptedRow, FIELDS, type Field, rowChecker } from './import/csv/rows.ts';
 import { newRow } from './import/intake.ts';
+import type { OutboxStore } from './store/store.ts';
 
 export interface CreateDeps {
   store: OutboxStore;

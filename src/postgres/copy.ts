@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Cell, ColumnType } from '../base/postgres.ts';
+import type { ColumnType, PublishedCell } from '../base/postgres.ts';
 
 /**
  * What pg's connection does beyond its types. pg-copy-streams wraps the same four calls in Node streams; rows come from an iterator
@@ -120,30 +120,28 @@ class CopyOut extends CopyStatement {
   }
 }
 
-/** Rows into a table, with COPY. Returns how many. */
 export async function copyIn(
   client: pg.ClientBase,
   target: string,
   types: readonly ColumnType[],
-  rows: Iterable<readonly Cell[]>,
+  rows: Iterable<readonly PublishedCell[]>,
 ): Promise<number> {
   let count = 0;
-  function* counted(): Generator<readonly Cell[]> {
+  function* counted(): Generator<readonly PublishedCell[]> {
     for (const row of rows) {
       count++;
       yield row;
     }
   }
-  await new CopyIn(`COPY ${target} FROM STDIN`, encoded(counted(), types)).run(client);
+  await new CopyIn(`COPY ${target} FROM STDIN`, copyChunks(counted(), types)).run(client);
   return count;
 }
 
-/** Rows of a query, with COPY, each as soon as it is there. */
 export async function copyOut(
   client: pg.ClientBase,
   query: string,
   types: readonly ColumnType[],
-  take: (row: Cell[]) => void,
+  take: (row: PublishedCell[]) => void,
 ): Promise<void> {
   await new CopyOut(`COPY (${query}) TO STDOUT`, (line) => take(decodeRow(line, types))).run(client);
 }
@@ -152,7 +150,10 @@ export async function copyOut(
 const CHUNK = 128 * 1024;
 
 /** COPY's text format, in chunks. */
-export function* encoded(rows: Iterable<readonly Cell[]>, types: readonly ColumnType[]): Generator<string> {
+export function* copyChunks(
+  rows: Iterable<readonly PublishedCell[]>,
+  types: readonly ColumnType[],
+): Generator<string> {
   let chunk = '';
   for (const row of rows) {
     for (let i = 0; i < row.length; i++)
@@ -166,7 +167,7 @@ export function* encoded(rows: Iterable<readonly Cell[]>, types: readonly Column
 }
 
 /** Times and booleans need nothing: PostgreSQL reads `2026-11-16T01:02:03.456Z` and `0` as what they are. */
-function encodeCell(cell: Cell, type: ColumnType | undefined): string {
+function encodeCell(cell: PublishedCell, type: ColumnType | undefined): string {
   if (cell === null) return '\\N';
   if (typeof cell === 'number') return String(cell);
   if (type === 'timestamptz') return cell.startsWith('0000-') ? `0001${cell.slice(4)} BC` : cell;
@@ -189,7 +190,7 @@ const ESCAPES: Record<string, string> = {
 };
 const UNESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-function decodeRow(line: string, types: readonly ColumnType[]): Cell[] {
+function decodeRow(line: string, types: readonly ColumnType[]): PublishedCell[] {
   const cells = line.split('\t');
   return types.map((type, i) => {
     const cell = cells[i] ?? '\\N';
@@ -197,7 +198,7 @@ function decodeRow(line: string, types: readonly ColumnType[]): Cell[] {
   });
 }
 
-function decodeCell(cell: string, type: ColumnType): Cell {
+function decodeCell(cell: string, type: ColumnType): PublishedCell {
   if (type === 'bigint' || type === 'double precision') return Number(cell);
   if (type === 'boolean') return cell === 't' ? 1 : 0;
   if (type === 'timestamptz') return isoTime(cell);

@@ -2,8 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { PublishedTable } from '../base/postgres.ts';
 import type { Session } from './session.ts';
 
-/** What people read about a table and its columns. */
-export interface TableWords {
+export interface PublishedWords {
   name: string;
   line: string;
   columns: Readonly<Record<string, string>>;
@@ -21,11 +20,10 @@ export interface CopyPosition {
   change: unknown;
   /** The version of the mirror's tables. */
   version: number;
-  /** When the rows were read, by the clock of the mirror's machine. */
   read_at: string;
 }
 
-const POSITION_WORDS: TableWords = {
+const POSITION_WORDS: PublishedWords = {
   name: 'mirror_position',
   line: 'one row: which mirror this is a copy of, and how far it has come',
   columns: {
@@ -50,7 +48,7 @@ export function tableName(schema: string, table: string): string {
 }
 
 /** Null where there is no copy in the schema yet. */
-export async function readPosition(session: Session, schema: string): Promise<CopyPosition | null> {
+export async function readCopyPosition(session: Session, schema: string): Promise<CopyPosition | null> {
   const [there] = await session.query<{ ok: boolean }>('SELECT to_regclass($1) IS NOT NULL AS ok', [
     tableName(schema, 'mirror_position'),
   ]);
@@ -138,7 +136,7 @@ export async function createRest(
   session: Session,
   schema: string,
   tables: readonly PublishedTable[],
-  words: readonly TableWords[],
+  words: readonly PublishedWords[],
 ): Promise<void> {
   for (const { name, indexes } of tables)
     for (const columns of indexes)
@@ -163,7 +161,7 @@ async function comment(
   schema: string,
   name: string,
   line: string,
-  columns: TableWords['columns'],
+  columns: PublishedWords['columns'],
 ): Promise<void> {
   const relation = tableName(schema, name);
   const there = await session.query<{ relkind: string; attname: string }>(

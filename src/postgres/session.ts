@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { AppError, messageOf } from '../base/errors.ts';
-import { type Cell, type ColumnType, isAway, postgresRefusal } from '../base/postgres.ts';
+import { type ColumnType, isAway, type PublishedCell, postgresRefusal } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
 import { within } from '../base/timeout.ts';
 import { copyIn, copyOut } from './copy.ts';
@@ -16,17 +16,17 @@ export interface SessionOptions {
 
 /** One session of a PostgreSQL server, for as long as it lasts: a lock and a transaction both end with it. */
 export interface Session {
-  /** Host and port, for people. */
   readonly place: string;
   query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>;
-  /** Runs the work in a transaction: committed when it returns, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>, mode?: string): Promise<T>;
-  /** Rows into a table; returns how many. */
-  copyIn(table: string, types: readonly ColumnType[], rows: Iterable<readonly Cell[]>): Promise<number>;
-  copyOut(query: string, types: readonly ColumnType[], take: (row: Cell[]) => void): Promise<void>;
+  copyIn(
+    table: string,
+    types: readonly ColumnType[],
+    rows: Iterable<readonly PublishedCell[]>,
+  ): Promise<number>;
+  copyOut(query: string, types: readonly ColumnType[], take: (row: PublishedCell[]) => void): Promise<void>;
   /** Who may write this copy: one session at a time. False where another one has the lock. */
   lock(): Promise<boolean>;
-  /** Whether it has ended. */
   isOver(): boolean;
   close(): Promise<void>;
 }

@@ -1,26 +1,24 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
-import type { Cell, PublishedTable } from '../base/postgres.ts';
+import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
+import type { Touched } from '../changes/feed.ts';
 import {
   type CopyPosition,
   createRest,
   createTables,
+  type PublishedWords,
   quoted,
-  readPosition,
+  readCopyPosition,
   refuseForeignTables,
-  type TableWords,
   tableName,
   writePosition,
 } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
-import type { Touched } from '../store/changes/feed.ts';
-import { type PublishSource, type Rows, SMALL_TABLES, type Snapshot } from '../store/publish-source.ts';
+import { type PublishSource, type Rows, SMALL_TABLES, type Snapshot } from './source.ts';
 
-/** The copy in PostgreSQL while one session writes it. */
 export interface Copy {
   /** Brings the copy to the mirror as it is now, in one transaction that also carries the position. Returns rows written. */
   publish(): Promise<number>;
-  /** The number of the last change that is in the copy. */
   number(): number;
 }
 
@@ -28,13 +26,12 @@ export interface CopyDeps {
   session: Session;
   source: PublishSource;
   schema: string;
-  words: readonly TableWords[];
+  words: readonly PublishedWords[];
 }
 
 /** What a session remembers of what it wrote. Another session knows nothing, and so writes it once more. */
 interface Known {
   position: CopyPosition | null;
-  /** By table: what a small one held. */
   digests: Map<string, string>;
   /** The last versions that are in the copy. */
   versions: { post: number; comment: number };
@@ -61,7 +58,7 @@ export async function refuseOtherCopy({
   source,
   schema,
 }: Omit<CopyDeps, 'words'>): Promise<CopyPosition | null> {
-  const position = await readPosition(session, schema);
+  const position = await readCopyPosition(session, schema);
   if (position) refuseOther(position, source, schema);
   return position;
 }
@@ -260,7 +257,7 @@ async function writeSmall(
   return done;
 }
 
-function digestOf(rows: readonly Cell[][]): string {
+function digestOf(rows: readonly PublishedCell[][]): string {
   return hash('sha256', JSON.stringify(rows));
 }
 

@@ -2,12 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { within } from '../base/timeout.ts';
 import type { Session } from '../postgres/session.ts';
-import type { PublishSource } from '../store/publish-source.ts';
 import { type Copy, type CopyDeps, openCopy, refuseOtherCopy } from './publish.ts';
+import type { PublishSource } from './source.ts';
 
 /** How far the copy is, for health, metrics and the dashboard. Times are in milliseconds since the epoch. */
 export interface CopyProgress {
-  /** Host and port of the server; null until it was reached. */
   place: string | null;
   schema: string;
   /** Changes of the feed that are not in the copy; null where nobody knows yet. */
@@ -19,13 +18,6 @@ export interface CopyProgress {
   trouble: string | null;
   /** Another service of this mirror writes the copy. */
   isElsewhere: boolean;
-}
-
-export interface Publisher {
-  /** Publishes what is new; fails where PostgreSQL is away or refuses, and goes on when it is called again. Returns rows written. */
-  step(): Promise<number>;
-  progress(): CopyProgress;
-  close(): Promise<void>;
 }
 
 /** How far the copy was when it was last written, kept on this machine for when the server cannot be asked. */
@@ -49,99 +41,122 @@ const CLOSE_MS = 1500;
 /** How often it is noted on this side how far the copy is. */
 const NOTE_MS = 5000;
 
-/** Keeps one session open for as long as it lasts. The copy itself says how far it is; what is noted on this side is only for people. */
-export function createPublisher(deps: PublisherDeps): Publisher {
-  const { source, schema, clock } = deps;
-  const kept = deps.last.read();
-  const last = kept?.life === source.life ? kept : null;
-  const state: Omit<CopyProgress, 'behind' | 'schema'> = {
-    place: null,
-    behindSince: Math.min(source.changedAfter(last?.number ?? null) ?? clock.now(), clock.now()),
-    publishedAt: last?.at ?? null,
-    trouble: null,
-    isElsewhere: false,
-  };
-  let open: { session: Session; copy: Copy } | null = null;
-  let seen: number | null = null;
-  let published: number | null = last?.number ?? null;
-  let notedAt = Number.NEGATIVE_INFINITY;
-  let isClosed = false;
-  let running: Promise<unknown> = Promise.resolve();
+export type Publishing = Pick<Publisher, 'step' | 'progress' | 'close'>;
 
-  const drop = async (): Promise<void> => {
-    const { session } = open ?? {};
-    open = null;
-    await session?.close();
-  };
-  const connect = async (): Promise<Copy | null> => {
-    if (open && !open.session.isOver()) return open.copy;
-    await drop();
-    seen = null;
-    const session = await deps.openSession();
+/** Keeps one session open for as long as it lasts. The copy itself says how far it is; what is noted on this side is only for people. */
+export class Publisher {
+  readonly #deps: PublisherDeps;
+  readonly #state: Omit<CopyProgress, 'behind' | 'schema'>;
+  #open: { session: Session; copy: Copy } | null = null;
+  /** The version of the mirror that was published last. */
+  #seen: number | null = null;
+  /** The number of the last change in the copy. */
+  #published: number | null;
+  #notedAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+    const { source, clock } = deps;
+    const kept = deps.last.read();
+    const last = kept?.life === source.life ? kept : null;
+    this.#published = last?.number ?? null;
+    this.#state = {
+      place: null,
+      behindSince: Math.min(source.changedAfter(this.#published) ?? clock.now(), clock.now()),
+      publishedAt: last?.at ?? null,
+      trouble: null,
+      isElsewhere: false,
+    };
+  }
+
+  /** Publishes what is new; fails where PostgreSQL is away or refuses, and goes on when it is called again. Returns rows written. */
+  step(): Promise<number> {
+    const done = this.#step();
+    this.#running = done.catch(() => undefined);
+    return done;
+  }
+
+  progress(): CopyProgress {
+    this.#noteChange();
+    const { source, schema } = this.#deps;
+    const behind = this.#published === null ? null : Math.max(0, source.head() - this.#published);
+    return { ...this.#state, schema, behind };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const { publishedAt: at } = this.#state;
+    if (this.#published !== null && at !== null)
+      this.#deps.last.write({ life: this.#deps.source.life, number: this.#published, at });
+    await this.#drop();
+    await within(CLOSE_MS, this.#running, () => undefined);
+  }
+
+  async #step(): Promise<number> {
+    this.#noteChange();
     try {
-      state.place = session.place;
-      state.isElsewhere = false;
-      // Without the lock: a service that waits for it would never hear that the schema belongs to another mirror.
-      await refuseOtherCopy({ ...deps, session });
-      state.isElsewhere = isClosed || !(await session.lock());
-      if (!state.isElsewhere) open = { session, copy: await openCopy({ ...deps, session }) };
-    } finally {
-      if (!open) await session.close();
+      const rows = await this.#publish();
+      this.#state.trouble = null;
+      return rows;
+    } catch (error) {
+      this.#state.trouble = messageOf(error);
+      await this.#drop();
+      throw error;
     }
-    return open?.copy ?? null;
-  };
-  const publish = async (): Promise<number> => {
-    const copy = await connect();
+  }
+
+  async #publish(): Promise<number> {
+    const { source, clock } = this.#deps;
+    const copy = await this.#connect();
     if (!copy) return 0;
     // Before the snapshot: what is written in between is published twice rather than never.
     const version = source.version();
-    if (version === seen) return 0;
-    state.behindSince ??= clock.now();
+    if (version === this.#seen) return 0;
+    this.#state.behindSince ??= clock.now();
     const began = clock.now();
     const rows = await copy.publish();
-    seen = version;
-    published = copy.number();
-    state.publishedAt = clock.now();
-    note({ life: source.life, number: published, at: state.publishedAt });
-    state.behindSince = source.version() === version ? null : began;
+    this.#seen = version;
+    this.#published = copy.number();
+    this.#state.publishedAt = clock.now();
+    this.#note({ life: source.life, number: this.#published, at: this.#state.publishedAt });
+    this.#state.behindSince = source.version() === version ? null : began;
     return rows;
-  };
-  const note = (now: LastPublished): void => {
-    if (Math.abs(now.at - notedAt) < NOTE_MS) return;
-    notedAt = now.at;
-    deps.last.write(now);
-  };
-  const noteChange = (): void => {
-    if (source.version() !== seen) state.behindSince ??= clock.now();
-  };
-  const step = async (): Promise<number> => {
-    noteChange();
+  }
+
+  async #connect(): Promise<Copy | null> {
+    if (this.#open && !this.#open.session.isOver()) return this.#open.copy;
+    await this.#drop();
+    this.#seen = null;
+    const session = await this.#deps.openSession();
+    const deps = { ...this.#deps, session };
     try {
-      const rows = await publish();
-      state.trouble = null;
-      return rows;
-    } catch (error) {
-      state.trouble = messageOf(error);
-      await drop();
-      throw error;
+      this.#state.place = session.place;
+      this.#state.isElsewhere = false;
+      // Without the lock: a service that waits for it would never hear that the schema belongs to another mirror.
+      await refuseOtherCopy(deps);
+      this.#state.isElsewhere = this.#isClosed || !(await session.lock());
+      if (!this.#state.isElsewhere) this.#open = { session, copy: await openCopy(deps) };
+    } finally {
+      if (!this.#open) await session.close();
     }
-  };
-  return {
-    step() {
-      const done = step();
-      running = done.catch(() => undefined);
-      return done;
-    },
-    progress() {
-      noteChange();
-      return { ...state, schema, behind: published === null ? null : Math.max(0, source.head() - published) };
-    },
-    async close() {
-      isClosed = true;
-      if (published !== null && state.publishedAt !== null)
-        deps.last.write({ life: source.life, number: published, at: state.publishedAt });
-      await drop();
-      await within(CLOSE_MS, running, () => undefined);
-    },
-  };
+    return this.#open?.copy ?? null;
+  }
+
+  async #drop(): Promise<void> {
+    const { session } = this.#open ?? {};
+    this.#open = null;
+    await session?.close();
+  }
+
+  #note(now: LastPublished): void {
+    if (Math.abs(now.at - this.#notedAt) < NOTE_MS) return;
+    this.#notedAt = now.at;
+    this.#deps.last.write(now);
+  }
+
+  #noteChange(): void {
+    if (this.#deps.source.version() !== this.#seen) this.#state.behindSince ??= this.#deps.clock.now();
+  }
 }

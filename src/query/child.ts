@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { DatabaseSync as Database, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
-import { createGuard, DatabaseSync, takenBy } from './guard.ts';
+import { createSqlGuard, DatabaseSync, takenBy } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
 import { namesInsides, type ShownViews, standInFront } from './shown.ts';
 import {
@@ -13,9 +13,9 @@ import {
   FRAMES_FD,
   type Frame,
   type More,
-  type Refusal,
+  type QueryRefusal,
+  type SqlValue,
   type Task,
-  type Value,
 } from './wire.ts';
 
 /**
@@ -37,7 +37,7 @@ function main(): void {
   const opened = open(task);
   if (opened === null) return;
   const { db, views } = opened;
-  const guard = createGuard(views);
+  const guard = createSqlGuard(views);
   db.setAuthorizer(guard.authorize);
   send({ kind: 'started' });
   try {
@@ -103,7 +103,7 @@ function send(frame: Frame): void {
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(FRAMES_FD, bytes, sent);
 }
 
-function refuse(refusal: Refusal): void {
+function refuse(refusal: QueryRefusal): void {
   send({ kind: 'refused', refusal });
 }
 
@@ -150,7 +150,7 @@ function isEmpty(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
-function refusalOf(error: unknown, forbidden: string | null): Refusal {
+function refusalOf(error: unknown, forbidden: string | null): QueryRefusal {
   if (error instanceof HiddenTable) return { reason: 'forbidden', message: error.message };
   if (error instanceof SeveralStatements) return { reason: 'several', message: '' };
   if (forbidden !== null) return { reason: 'forbidden', message: forbidden };
@@ -166,13 +166,13 @@ function isStorage(error: unknown): boolean {
 }
 
 function sendRows(statement: StatementSync, { maxRows, maxBytes, maxText }: Task): More {
-  let batch: Value[][] = [];
+  let batch: SqlValue[][] = [];
   let [rows, bytes, batchBytes, sentAt] = [0, 0, 0, performance.now()];
   const flush = (): void => {
     if (batch.length > 0) send({ kind: 'rows', rows: batch });
     [batch, batchBytes, sentAt] = [[], 0, performance.now()];
   };
-  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Value[]>) {
+  for (const row of statement.iterate() as Iterable<unknown> as Iterable<SqlValue[]>) {
     const size = plain(row, maxText);
     if (rows === maxRows || bytes + size > maxBytes) {
       flush();
@@ -188,7 +188,7 @@ function sendRows(statement: StatementSync, { maxRows, maxBytes, maxText }: Task
 }
 
 /** Makes integers numbers where that loses nothing, and cuts texts; returns about how many bytes the row takes. */
-function plain(row: Value[], maxText: number): number {
+function plain(row: SqlValue[], maxText: number): number {
   let bytes = 0;
   for (let i = 0; i < row.length; i++) {
     const found = row[i] ?? null;

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
+import { nearest } from '../text/text.ts';
 import { HIDDEN_TABLES, INSIDE_TABLES, PUBLIC_TABLES } from './schema-words.ts';
-import type { Refusal } from './wire.ts';
+import type { QueryRefusal } from './wire.ts';
 
 /** Where the tables can be seen; a page that shows them itself says so instead. */
 export const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and columns.';
@@ -9,7 +9,7 @@ export const SCHEMA_HINT = '"feedback-mirror query --schema" lists tables and co
 const DOCTOR = 'Run "feedback-mirror doctor".';
 
 /** The refusal as one sentence that says what is wrong, where, and what to do. */
-export function explainRefusal({ reason, message }: Refusal, sql: string): AppError {
+export function explainRefusal({ reason, message }: QueryRefusal, sql: string): AppError {
   const usage = (what: string, hint: string): AppError => new AppError('usage', what, { hint });
   switch (reason) {
     case 'empty':

@@ -49,7 +49,7 @@ interface Guard {
 }
 
 /** Everything that is not on a list is refused, also what a later SQLite can do. Where views stand in front of the tables, only they may be read. */
-export function createGuard(views: ShownViews | null): Guard {
+export function createSqlGuard(views: ShownViews | null): Guard {
   let refused: string | null = null;
   return {
     authorize(action, first, second, database, view) {

@@ -7,16 +7,14 @@ import { AppError } from '../base/errors.ts';
 import { createLine } from '../base/line.ts';
 import { ownFile } from '../base/program.ts';
 import { explainRefusal } from './explain.ts';
-import type { Shown } from './shown.ts';
+import type { ShownAs } from './shown.ts';
 import { type Stopper, stopper } from './stop.ts';
-import { encode, FRAMES_FD, type Frame, frames, type More, type Value } from './wire.ts';
+import { encode, FRAMES_FD, type Frame, frames, type More, type SqlValue } from './wire.ts';
 
-export type { More, Value } from './wire.ts';
+export type { More, SqlValue } from './wire.ts';
 
 export interface QueryRequest {
-  /** The mirror. */
   path: string;
-  /** One statement that reads. */
   sql: string;
   /** What the statement itself may take; the time in which nobody takes the rows does not count. */
   limitMs?: number;
@@ -25,12 +23,11 @@ export interface QueryRequest {
   maxBytes?: number;
   /** Of one text, which is cut to so many letters before it is counted. */
   maxText?: number;
-  /** Of the process in which the statement runs. */
   maxMemoryBytes?: number;
   /** How long rows may wait to be taken: a statement under way keeps the write-ahead log from being emptied. */
   stallMs?: number;
   /** How customers' texts and people are shown; as they are unless given. */
-  shown?: Shown | null;
+  shown?: ShownAs | null;
 }
 
 /** First the columns, then rows in batches, at last whether there would have been more. */
@@ -116,12 +113,12 @@ function start(): Child {
 
 interface QueryAnswer {
   columns: string[];
-  rows: Value[][];
+  rows: SqlValue[][];
   more: More;
 }
 
 /** The whole answer at once, for those who show it whole. */
-export async function collect(parts: AsyncIterable<QueryPart>): Promise<QueryAnswer> {
+export async function collectRows(parts: AsyncIterable<QueryPart>): Promise<QueryAnswer> {
   const answer: QueryAnswer = { columns: [], rows: [], more: null };
   for await (const part of parts) {
     if (part.kind === 'columns') answer.columns = part.columns;

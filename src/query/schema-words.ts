@@ -88,7 +88,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
   }),
   table('comments', 'every comment ever seen, deleted ones included', {
     ...COMMENT,
-    post_id: 'posts.id of the post below which it stands',
+    post_id: 'posts.id of the post that it belongs to',
     creator_id: 'users.id of who wrote it',
     ...KEPT,
   }),
@@ -143,7 +143,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
       internal: '1 where only the team saw it',
       status: 'the status it set, as JSON',
       deleted: '1 where it was gone then',
-      post_id: 'the post it stood under then; posts.id',
+      post_id: 'the post it belonged to then; posts.id',
       creator_id: 'who had written it then; users.id',
       kind: 'what it was then: comment or reply',
     },
@@ -161,6 +161,28 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     "full-text index of the comments: WHERE comments_text MATCH 'dark AND mode' ORDER BY rank; rowid is comments.id",
     { content: 'the words of the comment' },
   ),
+  table('segments', 'the customers file that was imported last: one row an address or a domain', {
+    id: 'number of the customer; another one after the next import',
+    email: 'address of the customer, in small letters; NULL where the row is for a domain',
+    domain: 'domain of all addresses that are this customer; NULL where the row is for an address',
+    company: 'company, as the file names it',
+    plan: 'plan, as the file names it',
+    value: 'what the customer is worth, as the file says; NULL where it has no number',
+    value_name: 'what the file calls the column of value, such as mrr',
+    extra: 'further columns of the file, as a JSON object of texts',
+    imported_at: 'when the file was imported, UTC',
+    imported_by: 'who imported it',
+  }),
+  table('people_segments', 'which customer of the file a person belongs to', {
+    user_id: 'users.id',
+    segment_id: 'segments.id',
+  }),
+  table('told_people', 'who was told that a post was delivered', {
+    post_id: 'posts.id',
+    user_id: 'users.id',
+    told_at: 'when somebody marked them as told, UTC',
+    told_by: 'who marked them',
+  }),
   table('same_posts', 'pairs of posts that a person has marked as the same', {
     post_id: 'posts.id, the lower of the two',
     same_as: 'posts.id, the higher',
@@ -182,7 +204,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     content: 'text',
     email: "the customer's e-mail",
     full_name: "the customer's name",
-    content_hash: 'equal for rows whose posts could not be told apart',
+    content_hash: 'equal for rows whose posts would look the same',
     state: 'proposed, ready, sending, confirmed, rejected, ambiguous, uncertain or cancelled',
     attempts: 'how often it was sent',
     not_before: 'not sent before this time, UTC',
@@ -190,7 +212,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     url: 'page of that post',
     last_error: 'what went wrong last',
     matched:
-      'how its post was found where no answer named it: marked, same, cut, person; earlier: exact, similar',
+      'how its post was found where no answer named it: marked, exact, same, part, person; earlier: similar',
     baseline: 'posts that are known not to be this one, as a JSON list of ids',
     first_sent_at: 'when the first attempt that can have left a post began, UTC',
     known_max_id: 'highest posts.id that was known before that attempt',
@@ -218,17 +240,17 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     after_run:
       'sync_runs.id of the latest pass over the posts when it ended; NULL if a pass had shown its post by then',
   }),
-  table('outbox_edits', 'what a row of the outbox said before a person mended it', {
+  table('outbox_edits', 'what a row of the outbox said before a person edited it', {
     outbox_id: 'outbox.id',
     n: 'first, second, third edit',
-    edited_at: 'when it was mended, UTC',
+    edited_at: 'when it was edited, UTC',
     before: 'board, title, content, email and full_name before that, as JSON',
   }),
   table('batches', 'imports that were paused, cancelled or given a pace of their own', {
     batch: 'outbox.batch',
-    created_at: 'when it was first told something, UTC',
+    created_at: 'when it was first decided about, UTC',
     per_minute: 'posts a minute at most; NULL for the pace of the service',
-    mark: 'what stands before the reference in its posts; NULL where the setting decides',
+    mark: 'the text before the reference in its posts; NULL where the setting decides',
     next_at: 'from when on its rows may go, where it has a pace of its own or was resumed, UTC',
     paused_at: 'since when it is paused, UTC',
     cancelled_at: 'when it was cancelled, UTC',
@@ -240,7 +262,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     started_at: 'when it began, UTC',
     finished_at: 'when it ended, UTC',
     outcome: 'running, complete, incomplete (the list left out rows), interrupted or failed',
-    resumed: 'how often it went on after an interruption',
+    resumed: 'how often it was resumed after an interruption',
     pages: 'pages read',
     rows: 'rows read',
     inserted: 'rows that were new',
@@ -284,6 +306,12 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   report_packed: 'up to which row they are packed',
   report_changes: 'packed rows that were written since',
   import_duplicates: 'rows of a file that look like posts, until it is imported',
+  rules: 'how far each rule of RULES_FILE has looked',
+  rule_messages: 'messages of rules, as ids and periods',
+  rule_deliveries: 'what became of a message in each channel',
+  rule_alarms: 'boards that a rule told of as unusual',
+  wire_fields: 'fields of the rows of each list, with the kinds of their values',
+  drifts: 'fields that vanished, appeared or changed their kind',
 };
 
 /** Not to be read by SQL from people, with the reason. */

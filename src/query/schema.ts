@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
-import { migrate } from '../store/migrate.ts';
+import { migrate } from '../db/migrate.ts';
+import { nearest } from '../text/text.ts';
 import { INSIDE_TABLES, PUBLIC_TABLES, type TableWords } from './schema-words.ts';
 
 /** A table that people may read: what it is, and the words and the type of each column. */

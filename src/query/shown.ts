@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { createRedactor, hideAddresses, visible } from '../base/redact.ts';
+import { createRedactor, hideAddresses, visible } from '../text/redact.ts';
 import { PUBLIC_TABLES } from './schema-words.ts';
 
 /** How a program is shown the mirror whose statements an assistant writes. */
-export interface Shown {
+export interface ShownAs {
   /** What pseudonyms are made with; null where names and addresses may be seen. */
   key: Uint8Array | null;
   /** Whether the comments that only the team sees may be read. */
@@ -19,7 +19,7 @@ export interface Shown {
  * no statement can know, and each name in it means a view. The innermost views have such names too: SQLite tells the guard the name of
  * a view or, just so, of a part that the statement named itself.
  */
-export function standInFront(db: DatabaseSync, path: string, { key, isInternal }: Shown): ShownViews {
+export function standInFront(db: DatabaseSync, path: string, { key, isInternal }: ShownAs): ShownViews {
   const secret = randomBytes(16).toString('hex');
   const [mirror, prefix] = [`mirror_${secret}`, `shown_${secret}_`];
   const url = pathToFileURL(path);
@@ -77,6 +77,9 @@ const TABLES = [
   'comment_versions',
   'commented_posts',
   'same_posts',
+  'segments',
+  'people_segments',
+  'told_people',
   'outbox',
   'outbox_attempts',
   'batches',
@@ -134,11 +137,13 @@ const OWNERS = ['boards', 'statuses'];
 /** Texts that were handed in to be sent, perhaps by the one who asks: the pseudonym of an address in them would tell whose it is. */
 const HANDED_IN = ['outbox', 'outbox_attempts', 'batches'];
 /** Whatever else the upstream sent, and what is made of hidden texts. */
-const LEFT_OUT = ['extra', 'source_key', 'content_hash'];
+const LEFT_OUT = ['extra', 'source_key', 'content_hash', 'imported_by', 'told_by'];
 const NAMES: Readonly<Record<string, string>> = {
   'users.name': "'user:' || id",
   'users.alias': "'user:' || id",
   'outbox.full_name': 'email',
+  'segments.company': 'company',
+  'segments.domain': "'@' || domain",
 };
 
 function expression(table: string, column: string, type: string): string {

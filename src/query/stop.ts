@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { AppError } from '../base/errors.ts';
 import { installHint } from '../base/program.ts';
-import { durationText } from '../base/text.ts';
+import { durationText } from '../text/text.ts';
 import { NO_ENGINE, TOO_MUCH_MEMORY } from './wire.ts';
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { csvCell, inert } from '../base/csv.ts';
-import type { Value } from './wire.ts';
+import { csvCell, inert } from '../text/csv.ts';
+import type { SqlValue } from './wire.ts';
 
 /** A number as SQLite would read it back. JSON has no infinity either, and this is a number to all who parse it. */
 export function numberText(value: number | bigint): string {
@@ -12,16 +12,16 @@ export function bytesText(value: Uint8Array): string {
   return `x'${Buffer.from(value).toString('hex')}'`;
 }
 
-export function isNumber(value: Value | undefined): value is number | bigint {
+export function isNumber(value: SqlValue | undefined): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
 /** One line of CSV without its end; `raw` leaves texts as they are that a spreadsheet would take for formulas. */
-export function csvLine(values: readonly Value[], raw = false): string {
+export function csvLine(values: readonly SqlValue[], raw = false): string {
   return values.map((value) => csvValue(value, raw)).join(',') || '""';
 }
 
-function csvValue(value: Value, raw: boolean): string {
+function csvValue(value: SqlValue, raw: boolean): string {
   if (value === null) return '';
   if (isNumber(value)) return numberText(value);
   // NULL is the empty cell, so an empty text shows its quotes.

@@ -1,10 +1,9 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Shown } from './shown.ts';
+import type { ShownAs } from './shown.ts';
 
 /** What SQLite can answer. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a number. */
-export type Value = null | string | number | bigint | Uint8Array;
+export type SqlValue = null | string | number | bigint | Uint8Array;
 
-/** What the child is asked to do. */
 export interface Task {
   path: string;
   sql: string;
@@ -13,10 +12,9 @@ export interface Task {
   maxBytes: number;
   /** Of one text, which is cut to so many letters. */
   maxText: number;
-  /** Of the whole child process. */
   maxMemoryBytes: number;
   /** How customers' texts and people are shown; null leaves them as they are. */
-  shown: Shown | null;
+  shown: ShownAs | null;
 }
 
 /** Which limit left rows out; null when there are no more. */
@@ -25,12 +23,12 @@ export type More = 'rows' | 'bytes' | null;
 export type Frame =
   | { kind: 'started' }
   | { kind: 'columns'; columns: string[] }
-  | { kind: 'rows'; rows: Value[][] }
+  | { kind: 'rows'; rows: SqlValue[][] }
   | { kind: 'end'; more: More }
-  | { kind: 'refused'; refusal: Refusal };
+  | { kind: 'refused'; refusal: QueryRefusal };
 
 /** Why the statement got no answer, as SQLite or the guard put it. */
-export interface Refusal {
+export interface QueryRefusal {
   reason: 'empty' | 'several' | 'forbidden' | 'sqlite' | 'unreadable' | 'storage';
   message: string;
 }
@@ -54,7 +52,6 @@ export function encode(value: Frame | Task): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** How many bytes follow the header. */
 export function bodyLength(header: Buffer): number {
   return header.readUInt32LE();
 }

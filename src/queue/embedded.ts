@@ -1,18 +1,18 @@
-import { existsSync, globSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Queue, Worker } from 'bullmq';
+import { createSqliteBackend, QueueFile } from 'bullmq-sqlite';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { makeFolder } from '../base/files.ts';
 import { type Connection, type QueueOptions, type Trouble, workerOptions } from './connection.ts';
-import { createSqliteBackend, QueueFile } from './sqlite/index.ts';
 
 /** The queues in a SQLite file of the data folder. Several processes may have it open, as they may share a server. */
 export async function openEmbedded(
   { dataDir, log }: Pick<QueueOptions, 'dataDir' | 'log'>,
   trouble: Trouble,
 ): Promise<Connection> {
-  removeOldQueue(dataDir, log);
+  makeFolder(dataDir);
   const file = QueueFile.at(join(dataDir, 'queue.db'));
   file.on('trouble', trouble.away);
   file.on('over', trouble.over);
@@ -55,18 +55,6 @@ export function countJobs(dataDir: string): number | null {
   } finally {
     db.close();
   }
-}
-
-/** Earlier versions kept an embedded PostgreSQL there. What it held is enqueued again from the mirror. */
-function removeOldQueue(dataDir: string, log: Logger): void {
-  const folder = join(dataDir, 'queue');
-  if (!existsSync(folder)) return;
-  for (const old of [folder, ...globSync(`${folder}.{lock,probe,broken-*}`)])
-    rmSync(old, { recursive: true, force: true });
-  log.info(
-    { event: 'queue.old.removed' },
-    `queue: ${folder} was the queue of an earlier version and is removed; jobs are in queue.db now`,
-  );
 }
 
 /** What SQLite said is the cause of what BullMQ is told. */

@@ -1,16 +1,19 @@
 import type { Column, ColumnKind, ReportFlag } from './report.ts';
 
 export interface Definition {
-  /** What it answers, in one line. */
   answers: string;
+  /** What the figures count, in one sentence that a person can read out. */
+  counts: string;
   takes: readonly ReportFlag[];
   columns: readonly Column[];
-  /** What posts are ranked by: votes gained, or how much faster they come than before. */
-  rank?: 'gained' | 'pace';
+  /** By which columns a row is known again in another period, and which of its figures are set beside those of then. */
+  compares?: { key: readonly string[]; columns: readonly string[] };
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
   since?: { days: number } | { weeks: number };
   /** It tells about changes, which only a mirror that was watching can know. */
   history?: true;
+  /** A segment means these people; in other reports it means the posts that they wrote. */
+  about?: 'people';
   /** Which statuses it sets apart: those that deliver, or all that end a post's way. */
   sets?: 'delivered' | 'finished';
   notes?: readonly string[];
@@ -20,14 +23,14 @@ export interface Definition {
 
 /** What a column of that name holds; any other is a number of things. */
 const KINDS: Partial<Record<ColumnKind, string>> = {
-  text: 'what status board title customer email top_title segment segments other_title other_status list pass',
+  text: 'what status board title titles post_ids company plan customer email top_title segment segments other_title other_status list pass',
   post: 'post top_post other',
   date: 'created week last_activity last_active',
-  decimal: 'a_day a_day_before votes_a_post',
+  decimal: 'a_day a_day_before usual votes_a_post',
   remark: 'partial',
-  time: 'at',
+  time: 'at delivered_at',
   percent: 'share ever_share vote_share likeness',
-  duration: 'median p90 median_so_far waiting median_time last_complete',
+  duration: 'median p90 at_least waiting median_time last_complete',
   money: 'amount',
   trend: 'new_posts',
 };
@@ -37,25 +40,67 @@ const KIND_OF = new Map(
   ),
 );
 
-/** Columns by their names, in order: `votes:bar` has a bar beside it, `change:percent` is of another kind than its name says. */
+/** What the numbers of these columns count; of others it is their name, or the unit of their kind. */
+const UNITS: Readonly<Record<string, string>> = {
+  ...{
+    gained: 'votes',
+    usual: 'votes',
+    votes_deleted: 'votes',
+    delivered_votes: 'votes',
+    other_votes: 'votes',
+  },
+  ...{
+    a_day: 'votes a day',
+    a_day_before: 'votes a day',
+    votes_a_post: 'votes a post',
+    prior: 'in the period before',
+  },
+  ...{
+    delivered_posts: 'posts',
+    answered: 'posts',
+    ever: 'posts',
+    now_in_it: 'posts',
+    ended: 'posts',
+    same: 'posts',
+  },
+  ...{ new_posts: 'posts a week', wrote: 'posts and comments', found: 'customers', heard: 'customers' },
+};
+const UNIT_OF_KIND: Partial<Record<ColumnKind, string>> = { duration: 'seconds', percent: 'share' };
+const NUMBERS: readonly ColumnKind[] = ['integer', 'decimal', 'percent', 'duration', 'money', 'trend'];
+
+/**
+ * Columns by their names, in order: `votes:bar` has a bar beside it, `votes:all` counts everything there is whatever the period,
+ * `change:percent` is of another kind than its name says.
+ */
 function columns(names: string): Column[] {
   return names.split(/\s+/).map((each) => {
     const [name = '', ...more] = each.split(':');
-    const own = more.find((word) => word !== 'bar') as ColumnKind | undefined;
+    const own = more.find((word) => word !== 'bar' && word !== 'all') as ColumnKind | undefined;
     const kind = own ?? KIND_OF.get(name) ?? 'integer';
-    return more.includes('bar') ? { name, kind, bar: true } : { name, kind };
+    const unit = UNIT_OF_KIND[kind] ?? UNITS[name] ?? name.replaceAll('_', ' ');
+    return {
+      name,
+      kind,
+      ...(more.includes('bar') && { bar: true as const }),
+      ...(NUMBERS.includes(kind) && { unit }),
+      ...(more.includes('all') && { allTime: true as const }),
+    };
   });
 }
 
 const PERIOD = ['board', 'since', 'until'] as const;
 const LIST = [...PERIOD, 'limit'] as const;
 /** Lists of single posts can be narrowed down to those in some statuses. */
-const POSTS = [...LIST, 'status'] as const;
+const POSTS = [...LIST, 'status', 'segment'] as const;
 /** Those in order of votes can count posts that are the same together. */
 const BY_VOTES = [...POSTS, 'same'] as const;
+/** Rankings leave out finished posts unless asked. */
+const RANKING = [...POSTS, 'includeClosed'] as const;
 const CUSTOMERS_POSTS = 'Only posts of customers are counted.';
 /** In words what the view team_replies says in SQL. */
 const REPLY = 'A reply is a comment of kind "reply" by the team or an admin that is not internal.';
+const MEDIANS =
+  'The median is the time after which half of them are over, counting those that are not over yet. at_least stands in its place where fewer than half are over; with fewer than 5 posts both are left out.';
 const MOVED = 'A post that moved to another board counts, with its whole past, on the board it is on now.';
 const THEN = 'Votes count for the board that their post was on when the mirror saw them.';
 const NAMELESS =
@@ -65,54 +110,67 @@ const NAMELESS =
 export const REPORTS = {
   overview: {
     answers: 'How much is there, and is it becoming more or less?',
-    takes: ['board', 'since'],
-    columns: columns('what total recent prior change:percent'),
+    counts:
+      'This counts the posts, votes and comments there are, and what was new in the period and in the one before it.',
+    takes: ['board', 'since', 'until', 'against'],
+    columns: columns('what total:all recent prior change:percent'),
     since: { days: 7 },
     history: true,
     boardNote: THEN,
   },
   'top-posts': {
     answers: 'Which posts have the most votes?',
-    takes: BY_VOTES,
+    counts: 'This counts all votes that the posts of the period have today.',
+    takes: [...BY_VOTES, 'includeClosed'],
     columns: columns('post votes:bar same comments status board created title'),
+    sets: 'finished',
   },
   'gaining-posts': {
     answers: 'Which posts gained the most votes in a period?',
-    takes: POSTS,
+    counts: 'This counts the votes that the mirror saw come in the period, on each post.',
+    takes: [...RANKING, 'against'],
     columns: columns('post gained:bar votes a_day a_day_before status board created title'),
     since: { days: 30 },
     history: true,
-    rank: 'gained',
+    sets: 'finished',
+    compares: { key: ['post'], columns: ['gained'] },
     boardNote: MOVED,
   },
   climbers: {
-    answers: 'Which posts gather votes faster than before?',
-    takes: POSTS,
-    columns: columns('post gained:bar votes a_day a_day_before status board created title'),
+    answers: 'Which posts gather more votes than is usual for their board and age?',
+    counts:
+      'This compares the votes that a post gained with what other posts of its board and age gained in the same days.',
+    takes: RANKING,
+    columns: columns('post gained:bar usual votes status board created title'),
     since: { days: 14 },
     history: true,
-    rank: 'pace',
+    sets: 'finished',
     notes: [
-      'In order of votes a day in the period, less votes a day in the life before it; a younger post is counted from its first day.',
+      'usual is what other posts of the same board and age gained in the same days. First is the gain that is the least likely by chance; fewer than 3 votes are no climb.',
     ],
     boardNote: MOVED,
   },
   votes: {
     answers: 'How do the votes grow, week by week?',
+    counts: 'This counts, week by week, the votes that the mirror saw come, on all posts that live or lived.',
     takes: PERIOD,
-    columns: columns('week votes gained:bar partial'),
+    columns: columns('week votes gained:bar votes_deleted partial'),
     since: { weeks: 12 },
     history: true,
-    notes: ['A vote counts when the mirror saw it.'],
+    notes: [
+      'A vote counts when the mirror saw it. votes_deleted is the votes that left the total with posts that were deleted, less those of restored ones.',
+    ],
     boardNote: THEN,
   },
   'post-votes': {
     answers: 'How did the votes and the status of one post change? (--post)',
+    counts: 'This lists each time the mirror saw the votes or the status of the post change.',
     takes: ['post', 'since', 'until'],
     columns: columns('at votes:bar change status'),
   },
   'new-by-week': {
     answers: 'How many posts and comments are new each week, by board?',
+    counts: 'This counts posts and comments by the week they were written in, as far as they still exist.',
     takes: PERIOD,
     columns: columns('week board posts:bar comments:bar partial'),
     since: { weeks: 8 },
@@ -122,38 +180,60 @@ export const REPORTS = {
   },
   funnel: {
     answers: 'How many posts are in each status, and how many ever reached it?',
-    takes: ['board'],
-    columns: columns('status posts:bar votes share ever:bar ever_share'),
+    counts: 'This counts the posts that are in each status today, and those that the mirror ever saw in it.',
+    takes: ['board', 'segment'],
+    columns: columns('status posts:bar:all votes:all share:all ever:bar:all ever_share:all'),
     history: true,
   },
   'time-in-status': {
     answers: 'How long do posts stay in each status?',
-    takes: PERIOD,
-    columns: columns('status stays median:bar p90 now_in_it median_so_far'),
+    counts:
+      'This says after which time half of the posts leave a status; posts that are still in it count as staying at least so long.',
+    takes: [...PERIOD, 'segment', 'by', 'against'],
+    columns: columns('board status posts median:bar at_least p90 ended now_in_it'),
     history: true,
+    compares: { key: ['board', 'status'], columns: ['median', 'ended'] },
     notes: [
-      'A stay counts when it ended in the period and its beginning was seen; the last two columns are about posts still in the status.',
+      MEDIANS,
+      'A stay that began before the mirror watched counts as lasting at least as long as the mirror saw it.',
     ],
   },
   delivered: {
     answers: 'Which share of the votes is on posts that were delivered?',
-    takes: [...PERIOD, 'delivered'],
+    counts: 'This weighs the delivered posts of the period by the votes that they have today.',
+    takes: [...PERIOD, 'segment', 'delivered', 'against'],
     columns: columns('board posts delivered_posts votes delivered_votes share:bar'),
     sets: 'delivered',
+    compares: { key: ['board'], columns: ['posts', 'votes', 'share'] },
+  },
+  shipped: {
+    answers: 'What was delivered lately, and whom do we tell?',
+    counts:
+      'This lists the people who wrote or commented on a post that was delivered in the period, each once.',
+    takes: ['board', 'since', 'until', 'segment', 'delivered'],
+    columns: columns('email customer company plan amount delivered_at posts titles post_ids'),
+    since: { days: 30 },
+    history: true,
+    sets: 'delivered',
+    about: 'people',
+    notes: [
+      'One row a person: those who wrote or commented on a post that became delivered, but the team.',
+      NAMELESS,
+    ],
   },
   'first-reply': {
     answers: 'How long do customers wait for the first reply of the team, by the week they wrote?',
-    takes: [...PERIOD, 'status'],
-    columns: columns('week posts answered share median:bar p90 partial'),
+    counts:
+      'This says after which time half of the posts of customers have a reply; posts that still wait count as waiting at least so long.',
+    takes: [...PERIOD, 'status', 'segment', 'by', 'against'],
+    columns: columns('board week posts answered share median:bar at_least p90 partial'),
     since: { weeks: 12 },
-    notes: [
-      CUSTOMERS_POSTS,
-      REPLY,
-      'Median and 90th percentile (p90) are of the posts that have been answered.',
-    ],
+    compares: { key: ['board'], columns: ['posts', 'share', 'median'] },
+    notes: [CUSTOMERS_POSTS, REPLY, MEDIANS],
   },
   unanswered: {
     answers: 'Which open posts of customers has the team not replied to?',
+    counts: 'This lists the open posts of customers that have no reply of the team today.',
     takes: [...BY_VOTES, 'delivered'],
     columns: columns('post votes:bar same waiting comments status board title'),
     sets: 'finished',
@@ -161,21 +241,27 @@ export const REPORTS = {
   },
   stale: {
     answers: 'On which open posts has nothing happened for long?',
-    takes: ['board', 'status', 'since', 'limit', 'same', 'delivered'],
+    counts: 'This lists the open posts without a comment, vote, edit or new status since the date.',
+    takes: ['board', 'status', 'segment', 'since', 'limit', 'same', 'delivered'],
     columns: columns('post votes:bar same last_activity status board title'),
     since: { days: 90 },
     sets: 'finished',
-    notes: ['Nothing: no comment, vote, edit or new status since the date of --since.'],
+    notes: [
+      'Nothing: no comment, vote, edit or new status since the date of --since. A deleted comment and a move to another board are no activity.',
+    ],
   },
   customers: {
     answers: 'Which customers write the most?',
-    takes: LIST,
+    counts: 'This counts the posts and comments that customers wrote in the period.',
+    takes: [...LIST, 'against'],
     columns: columns('customer email posts comments wrote:bar last_active'),
     since: { days: 90 },
+    compares: { key: ['email'], columns: ['wrote'] },
     notes: [NAMELESS],
   },
   requests: {
     answers: 'Which customers asked for what many others want?',
+    counts: 'This adds up the votes on the posts that each customer wrote in the period.',
     takes: [...POSTS, 'delivered'],
     columns: columns('customer email posts votes:bar delivered top_post top_title'),
     since: { days: 365 },
@@ -183,22 +269,29 @@ export const REPORTS = {
     notes: [NAMELESS],
   },
   segments: {
-    answers: 'Who speaks: the customers of a file by plan, company or any other column? (--segments)',
-    takes: [...LIST, 'segments'],
+    answers: 'Who speaks: the imported customers by plan, company or any other column (--by)?',
+    counts: 'This counts what the imported customers wrote in the period, group by group.',
+    takes: [...LIST, 'by', 'segments', 'against'],
+    about: 'people',
     columns: columns('segment customers found heard amount:bar posts comments votes'),
+    compares: { key: ['segment'], columns: ['posts', 'comments'] },
     notes: [NAMELESS],
   },
   demand: {
-    answers: 'Which posts do the customers of a file want, by money or by head? (--segments)',
-    takes: [...POSTS, 'segments'],
+    answers: 'Which posts do the imported customers want, by money or by head?',
+    counts: 'This counts the imported customers who wrote a post or commented on it in the period.',
+    takes: [...LIST, 'status', 'segment', 'by', 'segments', 'includeClosed'],
+    about: 'people',
     columns: columns('post customers:bar amount:bar segments votes status board title'),
+    sets: 'finished',
     notes: [NAMELESS],
   },
   boards: {
     answers: 'How do the boards compare?',
+    counts: 'This compares all posts of the boards as they are today, and the new posts of each week.',
     takes: ['since', 'until', 'delivered'],
     columns: columns(
-      'board posts votes:bar votes_a_post vote_share comments answered:percent delivered:percent new_posts',
+      'board posts:all votes:bar:all votes_a_post:all vote_share:all comments:all answered:percent:all delivered:percent:all new_posts',
     ),
     since: { weeks: 12 },
     sets: 'delivered',
@@ -210,11 +303,13 @@ export const REPORTS = {
   },
   duplicates: {
     answers: 'Which posts may ask for the same?',
-    takes: POSTS,
+    counts: 'This lists pairs of posts whose titles say much the same.',
+    takes: [...LIST, 'status'],
     columns: columns('likeness:bar post title other other_title other_votes other_status'),
   },
   'sync-health': {
     answers: 'Does the mirror keep up?',
+    counts: 'This counts the passes of the mirror over the lists, and what they brought.',
     takes: ['since', 'until'],
     columns: columns(
       'list pass passes:bar complete cut_short median_time last_complete added changed deleted quarantined',

@@ -1,126 +1,240 @@
-import { likeness, wordsOf } from '../base/words.ts';
-import type { ReportReader } from '../store/reports.ts';
+import { differsInOnePlace, likenessOf, NAME, weightOf, wordsOfTitle } from '../search/likeness.ts';
 import type { Answer } from './report.ts';
+import type { ReportReader } from './store.ts';
 import { boundOf, type Question } from './tally.ts';
 
-/** How much of two titles must be shared. */
-const ALIKE = 0.6;
-/** Titles that are alike share at least two of these; two rare words together are in few titles. */
+/** `npm run bench -- similar` has the share of paraphrases and near misses above it. */
+const ALIKE = 0.5;
+/** Titles that are alike share two of these; two rare words together are in few titles. */
 const RAREST = 4;
 /** Of the titles that share two rare words each is compared with so many before it: more share a form that posts are written in. */
 const NEIGHBOURS = 10;
 /** A pair of words and the place of a title go into one number that is exact: 32 bits and 21. */
 const MOST_TITLES = 2 ** 21;
 
-interface Titled {
-  id: number;
-  title: string;
+/** All titles, the newest first, taken apart once. A million of them are 60 MB here, and 400 MB as texts and sets. */
+interface Titles {
+  ids: Float64Array;
+  /** Where the words of a title begin; its last one ends where the next title begins. */
+  starts: Uint32Array;
+  /** Numbers of stems, in the order of the title. */
+  words: Uint32Array;
+  /** By the number of a stem: in how many titles it is. */
+  counts: Uint32Array;
+  /** By the number of a stem: what it tells, 0 for a small word. A name tells more where it is written as one in most titles. */
+  weights: Float32Array;
 }
 
 interface Pair {
-  post: Titled;
-  other: Titled;
+  post: number;
+  other: number;
   likeness: number;
 }
 
 /**
- * Pairs of posts with much the same title, the most alike first: each post of the scope with every other of the mirror, each pair once.
- * All titles are taken apart once and sorted by the rare words they share, because asking the index for each takes milliseconds a post.
+ * Pairs of posts whose titles ask for much the same, the most alike first: each post of the scope with every other of the mirror, each pair
+ * once. Left out are pairs that people marked as the same, and posts whose status says that they are a duplicate.
  */
 export async function duplicates(reader: ReportReader, asked: Question): Promise<Answer> {
   const { board, limit } = asked;
   const period = { since: boundOf(asked.since), until: boundOf(asked.until) };
-  const scope = await reader.rows(SCOPE, { ...period, board, statuses: JSON.stringify(asked.statuses) });
-  const found = await reader.tuples(ALL, { most: MOST_TITLES });
-  const titles = found.map(([id, title]) => ({ id: Number(id), title: String(title) }));
-  const inScope = new Set(scope.map(({ id }) => id));
-  const pairs = pairsOf(titles, ({ id }) => inScope.has(id))
-    .sort((a, b) => b.likeness - a.likeness || b.post.id - a.post.id || b.other.id - a.other.id)
-    .slice(0, limit);
-  const facts = await reader.rows(FACTS, { ids: JSON.stringify(pairs.map(({ other }) => other.id)) });
-  const byId = new Map(facts.map((row) => [row.id, row]));
-  const rows = pairs.map(({ post, other, likeness: alike }) => ({
-    likeness: alike,
-    post: post.id,
-    title: post.title,
-    other: other.id,
-    other_title: other.title,
-    other_votes: byId.get(other.id)?.votes ?? null,
-    other_status: byId.get(other.id)?.status ?? null,
+  const scope = await reader.tuples(SCOPE, { ...period, board, statuses: JSON.stringify(asked.statuses) });
+  const inScope = new Set(scope.map(([id]) => Number(id)));
+  const titles = takeApart(reader.each(TITLES, { most: MOST_TITLES }));
+  const same = sameGroups(await reader.tuples(SAME, {}));
+  const pairs = mostAlike(titles, limit, ({ post, other }) => {
+    const group = same.get(post);
+    return (inScope.has(post) || inScope.has(other)) && (group === undefined || group !== same.get(other));
+  }).map((pair) => (inScope.has(pair.post) ? pair : { ...pair, post: pair.other, other: pair.post }));
+  const ids = pairs.flatMap(({ post, other }) => [post, other]);
+  const facts = new Map((await reader.rows(FACTS, { ids: JSON.stringify(ids) })).map((row) => [row.id, row]));
+  const rows = pairs.map(({ post, other, likeness }) => ({
+    likeness,
+    post,
+    title: facts.get(post)?.title ?? null,
+    other,
+    other_title: facts.get(other)?.title ?? null,
+    other_votes: facts.get(other)?.votes ?? null,
+    other_status: facts.get(other)?.status ?? null,
   }));
   const compared = `${scope.length.toLocaleString('en')} posts of the period were compared with the whole mirror`;
   const notes = [
-    'Likeness is the share of letters in words that both titles have; pairs from 60 % on are shown.',
+    'Likeness weighs the words that both titles have against those that one has. Rare words count more, and names and numbers most.',
+    'Posts that people marked as the same are left out, and posts whose status says duplicate.',
     `The ${compared}; --since, --until and --board choose others.`,
   ];
   return { rows, notes };
 }
 
-/** The posts whose likeness to others is looked for. */
+const IS_DUPLICATE = `status_id IN (SELECT id FROM statuses WHERE lower(trim(name)) IN ('duplicate', 'duplicated', 'merged'))`;
 const SCOPE = `
   SELECT id FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
      AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))`;
-const ALL = 'SELECT id, title FROM posts WHERE deleted_at IS NULL ORDER BY id DESC LIMIT $most';
+const TITLES = `
+  SELECT id, title FROM posts WHERE deleted_at IS NULL AND (status_id IS NULL OR NOT ${IS_DUPLICATE}) ORDER BY id DESC LIMIT $most`;
+const SAME = 'SELECT post_id, same_as FROM same_posts';
 const FACTS = `
-  SELECT p.id, p.votes_count AS votes, s.name AS status FROM posts p JOIN statuses s ON s.id = p.status_id
+  SELECT p.id, p.title, p.votes_count AS votes, s.name AS status FROM posts p LEFT JOIN statuses s ON s.id = p.status_id
    WHERE p.id IN (SELECT value FROM json_each($ids))`;
 
-/** Titles in the order of the newest first. */
-function pairsOf(titles: readonly Titled[], isWanted: (post: Titled) => boolean): Pair[] {
-  const pairs = new Map<number, Pair>();
-  const keys = sharedKeys(titles);
-  for (let i = 1; i < keys.length; i++) {
-    const [hash, at] = partsOf(keys[i]);
-    const older = titles[at];
-    let words: Set<string> | null = null;
-    for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--) {
-      const [sameHash, before] = partsOf(keys[j]);
-      const newer = titles[before];
-      if (sameHash !== hash || !newer || !older) break;
-      const key = before * MOST_TITLES + at;
-      const [post, other] = isWanted(newer) ? [newer, older] : [older, newer];
-      if (newer === older || !isWanted(post) || pairs.has(key) || !canBeAlike(newer.title, older.title))
-        continue;
-      words ??= wordsOf(older.title);
-      const alike = likeness(words, wordsOf(newer.title));
-      if (alike >= ALIKE) pairs.set(key, { post, other, likeness: alike });
+/** By post: a group of posts that people hold to be the same, directly or by way of others. */
+function sameGroups(marks: readonly unknown[][]): Map<number, Set<number>> {
+  const groups = new Map<number, Set<number>>();
+  for (const [one, other] of marks as [number, number][]) {
+    const group = groups.get(one) ?? new Set([one]);
+    for (const id of groups.get(other) ?? [other]) {
+      group.add(id);
+      groups.set(id, group);
+    }
+    groups.set(one, group);
+  }
+  return groups;
+}
+
+function takeApart(rows: Iterable<unknown[]>): Titles {
+  const stems = new Map<string, number>();
+  const known: { titles: number; named: number; last: number; isSmall: boolean }[] = [];
+  const [ids, starts, words] = [new Grown(Float64Array), new Grown(Uint32Array), new Grown(Uint32Array)];
+  for (const [id, title] of rows as Iterable<[number, string]>) {
+    ids.push(id);
+    starts.push(words.length);
+    for (const { stem, isSmall, isName } of wordsOfTitle(title)) {
+      const number = stems.get(stem) ?? stems.size;
+      if (number === known.length) {
+        stems.set(stem, number);
+        known.push({ titles: 0, named: 0, last: 0, isSmall });
+      }
+      const of = known[number];
+      // A title has each word once.
+      if (!of || of.last === ids.length) continue;
+      of.last = ids.length;
+      of.titles++;
+      if (isName) of.named++;
+      words.push(number);
     }
   }
-  return [...pairs.values()];
+  starts.push(words.length);
+  return {
+    ids: ids.done(),
+    starts: starts.done(),
+    words: words.done(),
+    counts: Uint32Array.from(known, ({ titles }) => titles),
+    weights: Float32Array.from(known, ({ titles, named, isSmall }) =>
+      isSmall ? 0 : weightOf(titles, ids.length) * (2 * named > titles ? NAME : 1),
+    ),
+  };
+}
+
+/** Titles that share two of their rarest words stand side by side after sorting; the most alike of them are kept. */
+function mostAlike(titles: Titles, most: number, isWanted: (pair: Pair) => boolean): Pair[] {
+  const { ids } = titles;
+  const keys = sharedKeys(titles);
+  const compare = comparison(titles);
+  const best = new Map<number, Pair>();
+  let least = ALIKE;
+  for (let i = 1; i < keys.length; i++) {
+    const [hash, older] = partsOf(keys[i]);
+    const alike = compare(older);
+    for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--) {
+      const [sameHash, newer] = partsOf(keys[j]);
+      if (sameHash !== hash) break;
+      const likeness = newer === older ? 0 : alike(newer);
+      const pair = { post: ids[newer] ?? 0, other: ids[older] ?? 0, likeness };
+      if (likeness < least || !isWanted(pair)) continue;
+      best.set(newer * MOST_TITLES + older, pair);
+      if (best.size >= 2 * most + KEPT) least = cut(best, most);
+    }
+  }
+  cut(best, most);
+  return [...best.values()];
+}
+
+/** So many pairs more than asked for are kept before the least alike are dropped. */
+const KEPT = 1000;
+
+/** Leaves the most alike, in their order, and returns how alike the last of them is. */
+function cut(pairs: Map<number, Pair>, most: number): number {
+  const sorted = [...pairs].sort(
+    ([, a], [, b]) => b.likeness - a.likeness || b.post - a.post || b.other - a.other,
+  );
+  pairs.clear();
+  for (const [key, pair] of sorted.slice(0, most)) pairs.set(key, pair);
+  return Math.max(ALIKE, sorted[most - 1]?.[1].likeness ?? 0);
+}
+
+/** Compares one title with others, without making anything for each. */
+function comparison({ starts, words, weights }: Titles): (one: number) => (other: number) => number {
+  /** By stem: the last title that was compared with others and has it, counted from 1. */
+  const marks = new Uint32Array(weights.length);
+  const [from, to] = [(title: number) => starts[title] ?? 0, (title: number) => starts[title + 1] ?? 0];
+  const wordsOf = (title: number): Uint32Array => words.subarray(from(title), to(title));
+  const sums = Float64Array.from({ length: starts.length - 1 }, (_, title) =>
+    wordsOf(title).reduce((sum, stem) => sum + (weights[stem] ?? 0), 0),
+  );
+  return (one) => {
+    for (let i = from(one); i < to(one); i++) marks[words[i] ?? 0] = one + 1;
+    return (other) => {
+      let shared = 0;
+      for (let i = from(other), end = to(other); i < end; i++)
+        if (marks[words[i] ?? 0] === one + 1) shared += weights[words[i] ?? 0] ?? 0;
+      const only = (title: number): number => Math.max(0, (sums[title] ?? 0) - shared);
+      const likeness = likenessOf(shared, only(one), only(other), false);
+      if (likeness < ALIKE || !differsInOnePlace(wordsOf(one), wordsOf(other))) return likeness;
+      return likenessOf(shared, only(one), only(other), true);
+    };
+  };
 }
 
 function partsOf(key = 0): [hash: number, place: number] {
   return [Math.floor(key / MOST_TITLES), key % MOST_TITLES];
 }
 
-/** The shorter title would have to be in the longer one with all its letters. */
-function canBeAlike({ length: a }: string, { length: b }: string): boolean {
-  return 2 * Math.min(a, b) >= 0.9 * ALIKE * (a + b);
-}
-
 /** For every title each pair of its rarest words with its place, sorted: titles that share a pair stand side by side. */
-function sharedKeys(titles: readonly Titled[]): Float64Array {
-  const spread = new Map<string, { id: number; titles: number }>();
-  const words = titles.map(({ title }) =>
-    [...wordsOf(title)].map((word) => {
-      const known = spread.get(word) ?? { id: spread.size + 1, titles: 0 };
-      spread.set(word, known);
-      known.titles++;
-      return known;
-    }),
-  );
-  const keys: number[] = [];
-  for (const [place, own] of words.entries()) {
-    const rare = own.sort((a, b) => a.titles - b.titles || a.id - b.id).slice(0, RAREST);
-    const tells = rare.filter((word) => word.titles > 1);
-    for (const [i, a] of tells.entries())
-      for (const b of rare.length === 1 ? [a] : tells.slice(i + 1))
-        keys.push(pairHash(Math.min(a.id, b.id), Math.max(a.id, b.id)) * MOST_TITLES + place);
+function sharedKeys({ starts, words, counts, weights }: Titles): Float64Array {
+  const keys = new Grown(Float64Array);
+  for (let title = 0; title + 1 < starts.length; title++) {
+    const rare = [...words.subarray(starts[title], starts[title + 1])]
+      .filter((stem) => (weights[stem] ?? 0) > 0 && (counts[stem] ?? 0) > 1)
+      .sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0) || a - b)
+      .slice(0, RAREST);
+    for (const [i, a] of rare.entries())
+      for (const b of rare.length === 1 ? [a] : rare.slice(i + 1))
+        keys.push(pairHash(Math.min(a, b), Math.max(a, b)) * MOST_TITLES + title);
   }
-  return Float64Array.from(keys).sort();
+  return keys.done().sort();
 }
 
 function pairHash(a: number, b: number): number {
   return (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)) >>> 0;
+}
+
+type Numbers = Float64Array | Uint32Array;
+
+/** Numbers one after the other, of which it is not known how many come. */
+class Grown<T extends Numbers> {
+  #numbers: T;
+  length = 0;
+
+  readonly #make: new (
+    length: number,
+  ) => T;
+
+  constructor(make: new (length: number) => T) {
+    this.#make = make;
+    this.#numbers = new make(1024);
+  }
+
+  push(number: number): void {
+    if (this.length === this.#numbers.length) {
+      const larger = new this.#make(2 * this.length);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[this.length++] = number;
+  }
+
+  done(): T {
+    return this.#numbers.slice(0, this.length) as T;
+  }
 }

@@ -1,18 +1,19 @@
-import type { Numbers, Packed } from '../store/index/columns.ts';
-import type { ReportReader } from '../store/reports.ts';
-import { type Bucket, type Calendar, coverage, priorTo, type Span } from './moment.ts';
+import type { Numbers } from '../mirror/index/columns.ts';
+import { counted } from '../text/text.ts';
+import { GAIN_COLUMNS, walkGains } from './gains.ts';
+import type { Bucket, Calendar, Span } from './moment.ts';
+import type { ReportReader } from './store.ts';
 import { bitsOf, bucketFinder, keptWith, placesOf } from './tally.ts';
+import { coverage } from './watching.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
 interface Figures {
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;
-  /** New posts by bucket. */
   newPosts: number[];
   byBoard: Amount[];
   byStatus: (Amount & { color: string })[];
   /** Null where the mirror was not watching. */
   moved: Movement | null;
-  /** From when on votes are counted. */
   from: string | null;
   notes: string[];
 }
@@ -34,6 +35,8 @@ export interface Amount {
 interface FiguresRequest {
   now: number;
   period: Span;
+  /** What it is compared with. */
+  prior: Span;
   board: number | null;
   buckets: readonly Bucket[];
   calendar: Calendar;
@@ -44,17 +47,21 @@ const COMMENT_TOTALS =
   'The total of comments is what the upstream counts on its posts; new comments are those that the mirror has.';
 
 export async function readFigures(reader: ReportReader, request: FiguresRequest): Promise<Figures> {
-  const { period, board, buckets } = request;
-  const prior = priorTo(period);
+  const { period, prior, board, buckets } = request;
   const watched = await reader.watched();
   const { from, notes } = coverage(watched, period);
-  const before = from !== null && watched.first !== null && prior >= watched.first ? Date.parse(prior) : null;
+  const isPriorKnown = from !== null && watched.first !== null && prior.since >= watched.first;
   const facts = await reader.columns(WANTED);
-  const until = Date.parse(period.until);
   const moved =
-    from === null ? null : movementOf(facts, { from: Date.parse(from), before, until, board, buckets });
+    from === null || watched.first === null
+      ? null
+      : movementOf(facts, {
+          ...{ now: request.now, observed: Date.parse(watched.first), board, buckets },
+          recent: within({ since: from, until: period.until }),
+          prior: isPriorKnown ? within(prior) : null,
+        });
   const { comments, ...parts } = amounts(facts, request);
-  const written = activity(facts, request, Date.parse(prior));
+  const written = activity(facts, request);
   const sum = (what: 'posts' | 'votes'): number => parts.byBoard.reduce((total, row) => total + row[what], 0);
   return {
     figures: {
@@ -67,19 +74,14 @@ export async function readFigures(reader: ReportReader, request: FiguresRequest)
     ...parts,
     moved,
     from,
-    notes: [COMMENT_TOTALS, ...notes],
+    notes: [COMMENT_TOTALS, ...deletionNotes(facts, request), ...notes],
   };
 }
 
-const MOVED = {
-  posts: ['id', 'created', 'board', 'votes', 'version', 'gone'],
-  versions: ['post', 'at', 'votes', 'board'],
-} as const;
-
 const WANTED = {
-  posts: [...MOVED.posts, 'status', 'comments', 'creator'],
+  posts: [...GAIN_COLUMNS.posts, 'gone', 'status', 'comments', 'creator'],
   comments: ['post', 'created', 'creator', 'gone'],
-  versions: MOVED.versions,
+  versions: GAIN_COLUMNS.versions,
 } as const;
 
 type Facts = Awaited<ReturnType<typeof wanted>>;
@@ -147,53 +149,70 @@ function idPlaces(known: readonly { id: number }[]): (id: number) => number {
   return placesOf(Float64Array.from(known, ({ id }) => id));
 }
 
-/** What was written in a period and in the one before it; people are counted over the whole of each. */
-function activity(
-  { posts, comments, team }: Facts,
-  { period, board, buckets }: FiguresRequest,
-  prior: number,
-) {
-  const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
+/** A period in milliseconds. */
+interface Within {
+  since: number;
+  until: number;
+}
+
+function within({ since, until }: Span): Within {
+  return { since: Date.parse(since), until: Date.parse(until) };
+}
+
+/** Which of two periods a moment is in, as bits: 1 for the one it is compared with, 2 for the period itself. */
+function periodsAt(recent: Within, prior: Within | null): (at: number) => number {
+  const isIn = ({ since, until }: Within, at: number): boolean => at >= since && at < until;
+  return (at) => (prior !== null && isIn(prior, at) ? 1 : 0) + (isIn(recent, at) ? 2 : 0);
+}
+
+/** What was written in a period and in the one it is compared with; people are counted over the whole of each. */
+function activity({ posts, comments, team }: Facts, { period, prior, board, buckets }: FiguresRequest) {
+  const whenAt = periodsAt(within(period), within(prior));
   /** A person has a bit for each of the two periods; those of the team have both from the beginning. */
   const isFirst = bitsOf(posts.creator, comments.creator);
-  for (const id of team) isFirst(id, 3);
+  for (const id of team) {
+    isFirst(id, 1);
+    isFirst(id, 2);
+  }
   const [asks, says, writers] = [new Int32Array(2), new Int32Array(2), new Int32Array(2)];
-  const count = (counts: Int32Array, at: number, creator: number): void => {
-    const when = at >= since ? 1 : 0;
-    counts[when] = (counts[when] ?? 0) + 1;
-    if (isFirst(creator, 1 << when)) writers[when] = (writers[when] ?? 0) + 1;
+  const count = (counts: Int32Array, periods: number, creator: number): void => {
+    for (const when of [0, 1]) {
+      if ((periods & (1 << when)) === 0) continue;
+      counts[when] = (counts[when] ?? 0) + 1;
+      if (isFirst(creator, 1 << when)) writers[when] = (writers[when] ?? 0) + 1;
+    }
   };
   const [newPosts, bucketOf] = [new Int32Array(buckets.length), bucketFinder(buckets)];
   for (let i = 0; i < posts.rows; i++) {
     const at = posts.created[i] ?? 0;
-    if (posts.gone[i] !== 0 || at < prior || at >= until || (board !== null && posts.board[i] !== board))
-      continue;
-    count(asks, at, posts.creator[i] ?? 0);
-    const place = at < since ? -1 : bucketOf(at);
+    const periods = posts.gone[i] === 0 ? whenAt(at) : 0;
+    if (periods === 0 || (board !== null && posts.board[i] !== board)) continue;
+    count(asks, periods, posts.creator[i] ?? 0);
+    const place = periods >= 2 ? bucketOf(at) : -1;
     if (place >= 0) newPosts[place] = (newPosts[place] ?? 0) + 1;
   }
   const placeOf = board === null ? null : placesOf(posts.id);
   for (let i = 0; i < comments.rows; i++) {
-    const at = comments.created[i] ?? 0;
-    if (comments.gone[i] !== 0 || at < prior || at >= until) continue;
+    const periods = comments.gone[i] === 0 ? whenAt(comments.created[i] ?? 0) : 0;
+    if (periods === 0) continue;
     if (placeOf !== null && posts.board[placeOf(comments.post[i] ?? 0)] !== board) continue;
-    count(says, at, comments.creator[i] ?? 0);
+    count(says, periods, comments.creator[i] ?? 0);
   }
   const both = ([prior = 0, recent = 0]: Int32Array) => ({ recent, prior });
   return { posts: both(asks), comments: both(says), customers: both(writers), newPosts: [...newPosts] };
 }
 
 interface MovementRequest {
-  /** From when on votes count for the period; for the one before it, or null where that was not watched. */
-  from: number;
-  before: number | null;
-  until: number;
+  now: number;
+  observed: number;
+  recent: Within;
+  /** Null where that was not watched. */
+  prior: Within | null;
   board: number | null;
-  /** The days or weeks that votes are counted by. */
   buckets: readonly Bucket[];
 }
 
-/** How the votes of live posts moved. With a board, a vote counts where its post was when the vote was seen. */
+/** The votes gained. With a board, a vote counts where its post was when the vote was seen. */
 interface Movement {
   recent: number;
   prior: number | null;
@@ -201,64 +220,47 @@ interface Movement {
   gained: number[];
 }
 
-interface Moved {
-  posts: Packed<(typeof MOVED.posts)[number]>;
-  versions: Packed<(typeof MOVED.versions)[number]>;
-}
-
-/** One walk through the history: the versions of a post stand together, in the order in which they were superseded. */
-function movementOf({ posts, versions }: Moved, request: MovementRequest): Movement {
-  const { from, before, until, board: wanted, buckets } = request;
-  const start = before ?? from;
+function movementOf(facts: Facts, request: MovementRequest): Movement {
+  const { now, observed, recent, prior, board: wanted, buckets } = request;
   const [sums, gained, bucketOf] = [
     new Float64Array(2),
     new Float64Array(buckets.length),
     bucketFinder(buckets),
   ];
-  /** The votes that came with a state of a post, in the period before (0) or in this one (1). */
-  const count = (gain: number, when: 0 | 1, at: number, board: number): void => {
-    if (gain === 0 || at > until || (wanted !== null && board !== wanted)) return;
-    sums[when] = (sums[when] ?? 0) + gain;
-    const place = when === 1 ? bucketOf(at) : -1;
-    if (place >= 0) gained[place] = (gained[place] ?? 0) + gain;
+  const whenAt = periodsAt(recent, prior);
+  const span = {
+    now,
+    observed,
+    from: Math.min(recent.since, prior?.since ?? recent.since),
+    until: recent.until,
   };
-  const { rows, created, version, gone } = posts;
-  /** A post that was made within a period began it with none; of another it is not known how it came to what it had first. */
-  const begin = (i: number, votes: number, at: number, board: number): void => {
-    const made = created[i] ?? 0;
-    if (made >= start) count(votes, made >= from ? 1 : 0, at, board);
-  };
-  /** Posts that changed in the periods, until they are counted. */
-  const isLeft = new Uint8Array(rows);
-  for (let i = 0; i < rows; i++)
-    if ((version[i] ?? 0) > start && gone[i] === 0 && (created[i] ?? 0) < until) isLeft[i] = 1;
-  const { rows: states, post, at, votes, board } = versions;
-  const placeOf = placesOf(posts.id);
-  let [last, place, had] = [-1, -1, 0];
-  /** What the post has now came after its last version. */
-  const end = (i: number): void => {
-    const moment = version[i] ?? 0;
-    count((posts.votes[i] ?? 0) - had, moment > from ? 1 : 0, moment, posts.board[i] ?? 0);
-    isLeft[i] = 0;
-  };
-  for (let v = 0; v < states; v++) {
-    const id = post[v] ?? 0;
-    const isFirst = id !== last;
-    if (isFirst) {
-      if (isLeft[place] === 1) end(place);
-      last = id;
-      place = placeOf(id);
-    }
-    if (isLeft[place] !== 1) continue;
-    const moment = at[v] ?? 0;
-    const has = votes[v] ?? 0;
-    if (isFirst) begin(place, has, moment, board[v] ?? 0);
-    else if (moment > start) count(has - had, moment > from ? 1 : 0, moment, board[v] ?? 0);
-    had = has;
+  walkGains(facts, span, (_, votes, at, board) => {
+    const periods = wanted === null || board === wanted ? whenAt(at) : 0;
+    if ((periods & 1) !== 0) sums[0] = (sums[0] ?? 0) + votes;
+    if ((periods & 2) === 0) return;
+    sums[1] = (sums[1] ?? 0) + votes;
+    const place = bucketOf(at);
+    if (place >= 0) gained[place] = (gained[place] ?? 0) + votes;
+  });
+  const [before = 0, since = 0] = sums;
+  return { recent: since, prior: prior === null ? null : before, gained: [...gained] };
+}
+
+/** What totals lost in a period: posts whose deletion was seen in it, if they are still gone. */
+function deletionNotes({ posts }: Facts, { period, board }: FiguresRequest): string[] {
+  const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
+  const { rows, gone, version } = posts;
+  let [count, votes] = [0, 0];
+  for (let i = 0; i < rows; i++) {
+    const at = version[i] ?? 0;
+    if (gone[i] === 0 || at < since || at >= until || (board !== null && posts.board[i] !== board)) continue;
+    count++;
+    votes += posts.votes[i] ?? 0;
   }
-  if (isLeft[place] === 1) end(place);
-  for (let i = 0; i < rows; i++)
-    if (isLeft[i] === 1) begin(i, posts.votes[i] ?? 0, version[i] ?? 0, posts.board[i] ?? 0);
-  const [prior = 0, recent = 0] = sums;
-  return { recent, prior: before === null ? null : prior, gained: [...gained] };
+  return count === 0
+    ? []
+    : [
+        `${counted(count, 'post')} with ${counted(votes, 'vote')} ${count === 1 ? 'was' : 'were'} deleted in the period: ` +
+          'the totals fell by that, and votes gained before are still counted as gained.',
+      ];
 }

@@ -1,17 +1,9 @@
-import type { ReportReader } from '../store/reports.ts';
+import type { Packed } from '../mirror/index/columns.ts';
+import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
-import {
-  boundOf,
-  flagged,
-  groups,
-  placesOf,
-  present,
-  type Question,
-  quantile,
-  secondOf,
-  selection,
-  weekFinder,
-} from './tally.ts';
+import type { ReportReader } from './store.ts';
+import { boundOf, flagged, placesOf, present, type Question, selection, weekFinder } from './tally.ts';
+import { lookRemark } from './watching.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
 
@@ -62,94 +54,73 @@ export async function funnel(reader: ReportReader, asked: Question): Promise<Row
     }));
 }
 
-/** A stay begins when the post was seen to enter the status or, if the mirror was watching, was made. Others would be too short, and do not count. */
-export async function timeInStatus(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { since, until, now, observed } = asked;
-  const { posts, versions, statuses } = await reader.columns({
-    posts: ['id', 'created', 'board', 'status', 'version', 'gone'],
-    versions: ['post', 'at', 'status'],
-  });
-  const isThere = flagged(posts.rows, selection(posts, present(asked)));
-  const placeOf = placesOf(posts.id);
-  const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
-  const [past, waiting] = [groups(statuses.length), groups(statuses.length)];
-  /** When the status that a post has on the way was entered; not a number where nobody saw that. */
-  const entered = new Float64Array(posts.created);
-  for (let i = 0; i < posts.rows; i++)
-    if (observed === null || (entered[i] ?? 0) < observed) entered[i] = Number.NaN;
-  /** The status of the last version on the way; -1 before the first. */
-  const current = new Float64Array(posts.rows).fill(-1);
-  const leave = (post: number, next: number, at: number): void => {
-    const status = current[post] ?? -1;
-    if (status === -1 || status === next) return;
-    const began = entered[post] ?? Number.NaN;
-    if (!Number.isNaN(began) && at >= since && at < until)
-      past.add(statusOf(status), secondOf(at) - secondOf(began));
-    entered[post] = at;
-  };
-  for (let i = 0; i < versions.rows; i++) {
-    const post = placeOf(versions.post[i] ?? 0);
-    if (post < 0 || !isThere(post)) continue;
-    leave(post, versions.status[i] ?? 0, versions.at[i] ?? 0);
-    current[post] = versions.status[i] ?? 0;
-  }
-  const nowIn = statuses.map(() => 0);
-  for (let i = 0; i < posts.rows; i++) {
-    if (!isThere(i)) continue;
-    leave(i, posts.status[i] ?? 0, posts.version[i] ?? 0);
-    const status = statusOf(posts.status[i] ?? 0);
-    nowIn[status] = (nowIn[status] ?? 0) + 1;
-    const began = entered[i] ?? Number.NaN;
-    if (!Number.isNaN(began)) waiting.add(status, secondOf(now) - secondOf(began));
-  }
-  return statuses
-    .map(({ id, name }, status) => {
-      const seconds = past.of(status);
-      const stays = seconds.length;
-      const [median, p90] = [quantile(seconds, 0.5), quantile(seconds, 0.9)];
-      const sofar = quantile(waiting.of(status), 0.5);
-      return { id, status: name, stays, median, p90, now_in_it: nowIn[status] ?? 0, median_so_far: sofar };
-    })
-    .filter(({ stays, now_in_it }) => stays + now_in_it > 0)
-    .sort((a, b) => (b.median ?? -1) - (a.median ?? -1) || a.id - b.id);
-}
-
 /**
- * Every step of a post's votes happens when it was seen, on the board that the post was then on. The total at the end of a week is the
- * total of now less all later steps. A post that was older when it was first seen, one that was deleted, or one that moved to another
- * board moves the total without being a gain.
+ * The total at the end of a week is the total of now less all later steps. Besides the votes gained, it moves where a post is deleted or
+ * restored, where an older post is first seen, and with a board where a post moves there or away.
  */
 export async function votes(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { from, until, last, weeks, board } = asked;
-  const nothing = weeks.map(({ date, partial }) => ({ week: date, votes: null, gained: null, partial }));
-  if (from === null || last === null) return nothing;
-  const { posts, versions } = await reader.columns({
-    posts: ['id', 'created', 'board', 'status', 'votes', 'version', 'gone'],
-    versions: ['post', 'at', 'votes', 'board', 'gone'],
+  const { from, until, now, observed, last, weeks, board } = asked;
+  const nothing = weeks.map(
+    (week): Row => ({
+      week: week.date,
+      votes: null,
+      gained: null,
+      votes_deleted: null,
+      partial: lookRemark(week),
+    }),
+  );
+  if (from === null || last === null || observed === null) return nothing;
+  const facts = await reader.columns({
+    posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
+    versions: [...GAIN_COLUMNS.versions, 'gone'],
   });
-  const isThere = selection(posts, present(asked));
+  const gained = weeks.map(() => 0);
+  const weekAt = weekFinder(weeks);
+  walkGains(facts, { now, observed, from, until }, (_, votes, at, on) => {
+    const week = board === null || on === board ? weekAt(at) : -1;
+    if (week >= 0) gained[week] = (gained[week] ?? 0) + votes;
+  });
+  const totals = totalsOf(facts, asked, from);
+  return weeks.map((week, i) => {
+    const isKnown = Date.parse(week.ends) > from && Date.parse(week.begins) <= last;
+    const moved = gained[i] !== 0 || totals.deleted[i] !== 0;
+    if (!isKnown || !(week.isWatched || moved)) return nothing[i] ?? {};
+    return {
+      ...nothing[i],
+      votes: totals.ends[i] ?? 0,
+      gained: gained[i] ?? 0,
+      votes_deleted: totals.deleted[i] ?? 0,
+    };
+  });
+}
+
+type Standing = Packed<'id' | 'created' | 'board' | 'status' | 'votes' | 'version' | 'gone'>;
+type Stood = Packed<'post' | 'at' | 'votes' | 'board' | 'gone'>;
+
+/** The total at the end of each week, and the votes that went with posts that were deleted in it, less those of restored ones. */
+function totalsOf({ posts, versions }: { posts: Standing; versions: Stood }, asked: Question, from: number) {
+  const { until, weeks, board, now } = asked;
   /** By week, with one for everything later at the end. */
-  const [gained, deltas] = [weeks.map(() => 0), [...weeks, null].map(() => 0)];
+  const [deltas, deleted] = [[...weeks, null].map(() => 0), [...weeks, null].map(() => 0)];
   const isTracked = flagged(
     posts.rows,
-    (i) => (posts.version[i] ?? 0) > from && (posts.created[i] ?? 0) < asked.now,
+    (i) => (posts.version[i] ?? 0) >= from && (posts.created[i] ?? 0) < now,
   );
-  const isHere = (on: number): boolean => board === null || on === board;
-  // What a post had before, and how much of that counted; not a number before its first version.
-  const [had, counted] = [new Float64Array(posts.rows).fill(Number.NaN), new Float64Array(posts.rows)];
+  // How much of a post counted before, and whether it was gone.
+  const [counted, wasGone] = [new Float64Array(posts.rows), new Uint8Array(posts.rows).fill(2)];
   const weekAt = weekFinder(weeks);
   const step = (post: number, at: number, votes: number, on: number, isGone: number): void => {
-    const before = had[post] ?? Number.NaN;
-    const counts = isGone === 0 && isHere(on) ? votes : 0;
-    if (at > from) {
-      const began = Number.isNaN(before) ? ((posts.created[post] ?? 0) >= from ? 0 : votes) : before;
-      const found = at > until ? -1 : weekAt(at);
-      const week = found < 0 ? weeks.length : found;
-      deltas[week] = (deltas[week] ?? 0) + counts - (counted[post] ?? 0);
-      if (found >= 0 && isHere(on)) gained[week] = (gained[week] ?? 0) + votes - began;
+    const before = counted[post] ?? 0;
+    const counts = isGone === 0 && (board === null || on === board) ? votes : 0;
+    const found = at >= until ? -1 : weekAt(at);
+    const week = found < 0 ? weeks.length : found;
+    if (at >= from) {
+      deltas[week] = (deltas[week] ?? 0) + counts - before;
+      if ((wasGone[post] ?? 2) + isGone === 1)
+        deleted[week] = (deleted[week] ?? 0) + (isGone === 1 ? before : -counts);
     }
-    had[post] = votes;
     counted[post] = counts;
+    wasGone[post] = isGone;
   };
   const placeOf = placesOf(posts.id);
   for (let i = 0; i < versions.rows; i++) {
@@ -157,21 +128,19 @@ export async function votes(reader: ReportReader, asked: Question): Promise<Row[
     if (!isTracked(post)) continue;
     step(post, versions.at[i] ?? 0, versions.votes[i] ?? 0, versions.board[i] ?? 0, versions.gone[i] ?? 0);
   }
+  const isThere = selection(posts, present(asked));
   let total = 0;
   for (let i = 0; i < posts.rows; i++) {
     const votes = posts.votes[i] ?? 0;
     if (isThere(i)) total += votes;
-    if (!isTracked(i)) continue;
-    step(i, posts.version[i] ?? 0, votes, posts.board[i] ?? 0, posts.gone[i] ?? 0);
+    if (isTracked(i)) step(i, posts.version[i] ?? 0, votes, posts.board[i] ?? 0, posts.gone[i] ?? 0);
   }
+  const ends = weeks.map(() => 0);
   for (let week = weeks.length - 1; week >= 0; week--) {
     total -= deltas[week + 1] ?? 0;
-    const row = nothing[week];
-    const bucket = weeks[week];
-    if (!row || !bucket || Date.parse(bucket.ends) <= from || Date.parse(bucket.begins) > last) continue;
-    Object.assign(row, { votes: total, gained: gained[week] ?? 0 });
+    ends[week] = total;
   }
-  return nothing;
+  return { ends, deleted };
 }
 
 const POST_VOTES = `

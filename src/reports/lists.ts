@@ -1,7 +1,8 @@
 import { iso } from '../base/clock.ts';
-import type { Packed } from '../store/index/columns.ts';
-import type { ReportReader } from '../store/reports.ts';
+import type { Packed } from '../mirror/index/columns.ts';
+import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
+import type { ReportReader } from './store.ts';
 import { firstBy, firstReplies, placesOf, type Question, secondOf, selection, setOf } from './tally.ts';
 
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
@@ -11,7 +12,7 @@ export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
 
 export async function topPosts(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { posts } = await reader.columns({ posts: RANKED });
-  const { best, counts } = await mostVoted(reader, posts, asked, selection(posts, asked));
+  const { best, counts } = await mostVoted(reader, posts, asked, openOnly(posts, asked));
   return await described(reader, idsOf(posts, best), counts);
 }
 
@@ -36,128 +37,138 @@ export async function unanswered(reader: ReportReader, asked: Question): Promise
   return await described(reader, idsOf(posts, best), waiting);
 }
 
-/** Open posts made before the period, without a comment or a seen change in it. Being first seen later is no change: it left no version. */
+/** Open posts made before the period, in which none of what counts as activity happened: a comment, a vote, an edit, a new status. */
 export async function stale(reader: ReportReader, asked: Question): Promise<Row[]> {
   const { since } = asked;
   const { posts, comments, versions } = await reader.columns({
     posts: [...RANKED, 'version'],
     comments: ['post', 'created', 'gone'],
-    versions: ['post'],
+    versions: ['post', 'at', 'votes', 'status'],
   });
   const placeOf = placesOf(posts.id);
-  const [isChanged, lastComment] = [new Uint8Array(posts.rows), new Float64Array(posts.rows)];
-  for (let i = 0; i < versions.rows; i++) isChanged[placeOf(versions.post[i] ?? 0)] = 1;
-  lastComment.fill(Number.NEGATIVE_INFINITY);
-  for (let i = 0; i < comments.rows; i++) {
-    const place = placeOf(comments.post[i] ?? 0);
-    const at = comments.created[i] ?? 0;
-    if (comments.gone[i] === 0 && at > (lastComment[place] ?? at)) lastComment[place] = at;
-  }
-  const lastChange = (i: number): number =>
-    isChanged[i] === 1 ? (posts.version[i] ?? 0) : Number.NEGATIVE_INFINITY;
+  const active = Float64Array.from(posts.created);
+  const happened = (place: number, at: number): void => {
+    if (at > (active[place] ?? at)) active[place] = at;
+  };
+  for (let i = 0; i < comments.rows; i++)
+    if (comments.gone[i] === 0) happened(placeOf(comments.post[i] ?? 0), comments.created[i] ?? 0);
+  /** Whether a change since then may be an edit: nothing that is counted changed with it. */
+  const isUnclear = new Uint8Array(posts.rows);
+  eachChange(posts, versions, (place, at, isCounted) => {
+    if (isCounted) happened(place, at);
+    else if (at >= since) isUnclear[place] = 1;
+  });
   const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: since });
   const isFinished = setOf(asked.finished);
-  const isStale = (i: number): boolean =>
-    isSelected(i) &&
-    !isFinished(posts.status[i] ?? 0) &&
-    lastChange(i) < since &&
-    (lastComment[i] ?? 0) < since;
-  const { best, counts } = await mostVoted(reader, posts, asked, isStale);
-  const activity = (i: number): Row => {
-    const row = best[i] ?? 0;
-    const last = Math.max(posts.created[row] ?? 0, lastComment[row] ?? 0, lastChange(row));
-    return { ...counts(i), last_activity: iso(last) };
-  };
-  return await described(reader, idsOf(posts, best), activity);
+  const isQuiet = (i: number): boolean =>
+    isSelected(i) && !isFinished(posts.status[i] ?? 0) && (active[i] ?? 0) < since;
+  const unclear = idsWhere(posts, (i) => isUnclear[i] === 1 && isQuiet(i));
+  for (const [id, at] of await editsOf(reader, unclear)) happened(placeOf(id), at);
+  const { best, counts } = await mostVoted(reader, posts, asked, isQuiet);
+  const ids = idsOf(posts, best);
+  for (const [id, at] of await editsOf(reader, ids)) happened(placeOf(id), at);
+  return await described(reader, ids, (i) => ({
+    ...counts(i),
+    last_activity: iso(active[best[i] ?? 0] ?? 0),
+  }));
 }
 
-const DAY_MS = 86_400_000;
-/** So that days are counted with the rounding that julianday of SQLite has: people compare the figures with their own SQL. */
-const JULIAN_MS = 210_866_760_000_000;
+type Changed = Packed<'id' | 'votes' | 'status' | 'version'>;
+type Before = Packed<'post' | 'at' | 'votes' | 'status'>;
 
-function daysBetween(a: number, b: number): number {
-  return Math.max(1, (b + JULIAN_MS) / DAY_MS - (a + JULIAN_MS) / DAY_MS);
+/** Calls back with every change of a post, and whether its votes or its status changed. Of others the words may have changed. */
+function eachChange(
+  posts: Changed,
+  versions: Before,
+  tell: (place: number, at: number, isCounted: boolean) => void,
+): void {
+  const placeOf = placesOf(posts.id);
+  for (let v = 0; v < versions.rows; v++) {
+    const id = versions.post[v] ?? 0;
+    const place = placeOf(id);
+    if (place < 0) continue;
+    const isLast = versions.post[v + 1] !== id;
+    const at = isLast ? posts.version[place] : versions.at[v + 1];
+    const votes = isLast ? posts.votes[place] : versions.votes[v + 1];
+    const status = isLast ? posts.status[place] : versions.status[v + 1];
+    tell(place, at ?? 0, versions.votes[v] !== votes || versions.status[v] !== status);
+  }
 }
 
-/**
- * What each post that changed in the period had at its end, less what it had at its beginning. A post made within the period began with
- * none; one that was older when it was first seen begins with what it had then.
- */
+function idsWhere({ id, rows }: Packed<'id'>, isWanted: (row: number) => boolean): number[] {
+  const ids: number[] = [];
+  for (let i = 0; i < rows; i++) if (isWanted(i)) ids.push(id[i] ?? 0);
+  return ids;
+}
+
+const EDITS = `
+  WITH
+  told AS (
+    SELECT post_id, title IS NOT NULL OR content IS NOT NULL AS is_edit, lead(observed_at) OVER (PARTITION BY post_id ORDER BY n) AS next
+      FROM post_versions WHERE post_id IN (SELECT value FROM json_each($ids))
+  )
+  SELECT told.post_id AS post, max(coalesce(told.next, p.version_at)) AS at
+    FROM told JOIN posts p ON p.id = told.post_id WHERE told.is_edit GROUP BY 1`;
+
+/** When the words of posts were last seen to change, for those of them whose words did. */
+async function editsOf(reader: ReportReader, ids: readonly number[]): Promise<[id: number, at: number][]> {
+  if (ids.length === 0) return [];
+  const rows = await reader.rows(EDITS, { ids: JSON.stringify(ids) });
+  return rows.map(({ post, at }) => [Number(post), Date.parse(String(at))]);
+}
+
+/** The votes gained by each post, and what it had at the end of the period. Deleted posts are in the sums of other reports, and not listed. */
 export async function gainedVotes(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { from, until, rank, limit } = asked;
-  if (from === null) return [];
+  const { from, until, now, observed, limit } = asked;
+  if (from === null || observed === null) return [];
   const { posts, versions } = await reader.columns({
-    posts: [...RANKED, 'version'],
-    versions: ['post', 'at', 'votes'],
+    posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
+    versions: GAIN_COLUMNS.versions,
   });
-  const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY });
-  const { count, places, before, after } = votesAt(posts, versions, from, until, isSelected);
-  const gained = (i: number): number => (after[i] ?? 0) - (before[i] ?? 0);
-  const made = (i: number): number => posts.created[places[i] ?? 0] ?? 0;
-  const id = (i: number): number => posts.id[places[i] ?? 0] ?? 0;
-  const aDay = (i: number): number => gained(i) / daysBetween(Math.max(from, made(i)), until);
-  const aDayBefore = (i: number): number => {
-    const created = made(i);
-    return created < from ? (before[i] ?? 0) / daysBetween(created, from) : 0;
-  };
-  const pace = (i: number): number => (gained(i) > 0 ? aDay(i) - aDayBefore(i) : Number.NEGATIVE_INFINITY);
-  const best = firstBy(count, (i) => gained(i) > 0, limit, {
-    weight: rank === 'pace' ? pace : gained,
-    ties: (a, b) => (after[b] ?? 0) - (after[a] ?? 0) || id(a) - id(b),
+  const [gained, after] = [new Float64Array(posts.rows), new Float64Array(posts.votes)];
+  walkGains(
+    { posts, versions },
+    { now, observed, from, until: Number.POSITIVE_INFINITY },
+    (post, votes, at) => {
+      if (at < until) gained[post] = (gained[post] ?? 0) + votes;
+      else after[post] = (after[post] ?? 0) - votes;
+    },
+  );
+  const isSelected = openOnly(posts, asked, { since: Number.NEGATIVE_INFINITY });
+  const best = firstBy(posts.rows, (i) => (gained[i] ?? 0) > 0 && isSelected(i), limit, {
+    weight: (i) => gained[i] ?? 0,
+    ties: (a, b) => (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
   });
-  return await described(reader, best.map(id), (i) => {
-    const row = best[i] ?? 0;
+  return await described(reader, idsOf(posts, best), (place) => {
+    const i = best[place] ?? 0;
+    const made = posts.created[i] ?? 0;
+    const before = (after[i] ?? 0) - (gained[i] ?? 0);
     return {
-      gained: gained(row),
-      votes: after[row] ?? 0,
-      a_day: hundredths(aDay(row)),
-      a_day_before: hundredths(aDayBefore(row)),
+      gained: gained[i] ?? 0,
+      votes: after[i] ?? 0,
+      a_day: perDay(gained[i] ?? 0, Math.max(from, made), until),
+      a_day_before: made < from ? perDay(before, made, from) : 0,
     };
   });
 }
 
-/** As SQLite rounds: halves away from zero, by the digits of the number and not by its double. */
-function hundredths(value: number): number {
-  return Number(value.toFixed(2));
+const DAY_MS = 86_400_000;
+
+/** To hundredths. Less than a day counts as one. */
+function perDay(votes: number, from: number, until: number): number {
+  return Number((votes / Math.max(1, (until - from) / DAY_MS)).toFixed(2));
 }
 
-/** The votes that the wanted posts had at two moments, if they changed after the first; not a number where that is not known. */
-function votesAt(
-  posts: Packed<'id' | 'created' | 'votes' | 'version'>,
-  versions: Packed<'post' | 'at' | 'votes'>,
-  from: number,
-  until: number,
-  isWanted: (row: number) => boolean,
-): { count: number; places: Int32Array; before: Float64Array; after: Float64Array } {
-  const [places, before, after] = [
-    new Int32Array(posts.rows),
-    new Float64Array(posts.rows),
-    new Float64Array(posts.rows),
-  ];
-  /** From 1 on; 0 for the others, which are most of them. */
-  const numbers = new Int32Array(posts.rows);
-  let count = 0;
-  for (let i = 0; i < posts.rows; i++) {
-    const last = posts.version[i] ?? 0;
-    if (last <= from || !isWanted(i)) continue;
-    places[count] = i;
-    before[count] = (posts.created[i] ?? 0) >= from ? 0 : Number.NaN;
-    after[count] = last <= until ? (posts.votes[i] ?? 0) : Number.NaN;
-    numbers[i] = ++count;
-  }
-  const placeOf = placesOf(posts.id);
-  const { rows, post, at, votes } = versions;
-  // In the order in which they were superseded: the first one counts, or else the last one that is old enough.
-  for (let v = 0; v < rows; v++) {
-    const place = placeOf(post[v] ?? 0);
-    const i = (numbers[place] ?? 0) - 1;
-    if (i < 0) continue;
-    const moment = at[v] ?? 0;
-    const had = votes[v] ?? 0;
-    if (moment <= from || Number.isNaN(before[i])) before[i] = had;
-    if (moment <= until && (posts.version[place] ?? 0) > until) after[i] = had;
-  }
-  return { count, places, before, after };
+/** The posts of the question without finished ones, unless the reader asks for those or names statuses. */
+export function openOnly(
+  posts: Packed<'created' | 'board' | 'status' | 'gone'>,
+  asked: Question,
+  period: Partial<Pick<Question, 'since' | 'until'>> = {},
+): (row: number) => boolean {
+  const isSelected = selection(posts, { ...asked, ...period });
+  if (asked.includeClosed || asked.statuses.length > 0) return isSelected;
+  const isFinished = setOf(asked.finished);
+  return (i) => isSelected(i) && !isFinished(posts.status[i] ?? 0);
 }
 
 type Ranked = Packed<'id' | 'votes' | 'gone'>;
@@ -206,7 +217,7 @@ function idsOf({ id }: Packed<'id'>, rows: readonly number[]): number[] {
 }
 
 /** The posts with what is told of every post, and with more about each where there is more. */
-async function described(
+export async function described(
   reader: ReportReader,
   ids: readonly number[],
   more: (place: number) => Row = () => ({}),

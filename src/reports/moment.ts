@@ -1,6 +1,5 @@
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Watched } from '../store/reports.ts';
 import type { Definition } from './catalogue.ts';
 import type { ReportRequest } from './report.ts';
 
@@ -95,7 +94,6 @@ function refuse(flag: string, text: string): never {
   });
 }
 
-/** When the week of a moment began in the reader's zone, so many weeks before that. */
 function mondayBefore(moment: number, weeks: number, calendar: Calendar): string {
   const monday = Date.parse(mondayOf(calendar.dateOf(moment)));
   return iso(calendar.startOf(dateText(monday - weeks * AGO_MS.w)));
@@ -180,40 +178,4 @@ function usualSince(since: Definition['since'], end: number, calendar: Calendar)
 /** Where the period before it begins, which is just as long. */
 export function priorTo({ since, until }: Span): string {
   return iso(2 * Date.parse(since) - Date.parse(until));
-}
-
-interface Coverage {
-  /** From when on changes within the period are known; null where they are not known at all. */
-  from: string | null;
-  /** Why a figure is missing or smaller than expected. */
-  notes: string[];
-}
-
-/** A sweep a day is enough for figures by the week. */
-const FRESH_MS = 86_400_000;
-
-/** Which part of a period the mirror was watching: from the end of its first complete sweep, once the posts were looked at a second time. */
-export function coverage({ first, last }: Watched, { since, until }: Period): Coverage {
-  if (first === null)
-    return unknown(
-      'No sweep of posts has been completed yet, so changes over time are not known: run "feedback-mirror sync".',
-    );
-  if (last === null)
-    return unknown(
-      `The mirror has looked at the posts once, on ${first}: how they change is known after the next sweep.`,
-    );
-  if (until <= first)
-    return unknown(
-      `The mirror has been watching since ${first}: changes before that are not known, and are left empty.`,
-    );
-  const lag = `The mirror last looked at the posts on ${last}: changes after that are not known.`;
-  if (since !== null && since >= last) return unknown(lag);
-  const notes = Date.parse(until) - Date.parse(last) > FRESH_MS ? [lag] : [];
-  if (since !== null && since >= first) return { from: since, notes };
-  const young = `The mirror has been watching since ${first}: changes before that are not in the figures.`;
-  return { from: first, notes: [young, ...notes] };
-}
-
-function unknown(note: string): Coverage {
-  return { from: null, notes: [note] };
 }

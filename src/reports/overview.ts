@@ -1,10 +1,12 @@
-import type { MirroredBoard } from '../store/boards.ts';
-import type { ReportReader } from '../store/reports.ts';
+import type { MirroredBoard } from '../mirror/store/boards.ts';
+import { againstNamed, earlier } from './against.ts';
 import { type Amount, type Figure, readFigures } from './figures.ts';
 import { titlesOf } from './lists.ts';
-import { type Bucket, bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
-import type { ReportRequest, Row } from './report.ts';
+import { bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
+import type { ReportRequest, Row, Watching } from './report.ts';
 import { boardOf, runReport } from './run.ts';
+import type { ReportReader, Watched } from './store.ts';
+import { lookRemark, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
@@ -17,10 +19,15 @@ export interface Overview {
   /** Whether all posts were read once: a mirror without any is then that of a service without any. */
   isSwept: boolean;
   figures: Record<'posts' | 'votes' | 'comments' | 'customers', Figure>;
-  /** By day or week, each with the date it begins on. */
+  /** What the period is compared with. */
+  prior: Span;
+  watching: Watching;
+  /** By day or week, each with the date it begins on, and what is to be known of it. */
   step: 'day' | 'week';
   times: string[];
-  newPosts: number[];
+  buckets: OverviewBucket[];
+  /** Null where the mirror has not looked since. */
+  newPosts: (number | null)[];
   /** Null where the mirror was not watching. */
   newVotes: (number | null)[];
   byBoard: Amount[];
@@ -32,7 +39,16 @@ export interface Overview {
   notes: string[];
 }
 
-/** A post as a line of a list. */
+export interface OverviewBucket {
+  /** What a picture and a table say beside it, such as "so far"; null for most. */
+  remark: string | null;
+  /** Its time is not over. */
+  isUnfinished: boolean;
+  isWatched: boolean;
+  /** The last look before it, where nobody looked in the whole of the one before. */
+  sinceLook: string | null;
+}
+
 export interface Titled {
   id: number;
   title: string;
@@ -56,17 +72,23 @@ interface FirstReply {
   posts: number;
   answered: number;
   medianSeconds: number | null;
+  /** Where the median is not known: more than half wait at least so long. */
+  atLeastSeconds: number | null;
+  /** "not finished" where its posts are too young, or another remark. */
+  remark: string | null;
 }
 
 export type OverviewRequest = Pick<
   ReportRequest,
-  'now' | 'since' | 'until' | 'board' | 'timeZone' | 'usualDelivered'
+  'now' | 'since' | 'until' | 'board' | 'timeZone' | 'usualDelivered' | 'against'
 >;
 
 const USUAL_DAYS = 30;
 /** A longer period is drawn by the week. */
 const MOST_DAYS = 92;
 const LISTED = 8;
+/** Days or weeks that a note names one by one. */
+const MOST_PARTS = 6;
 const DAY_MS = 86_400_000;
 
 /** Everything the first page of the dashboard shows. Throws AppError('usage') for a board or date that makes no sense. */
@@ -75,10 +97,19 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
   const period = periodOf({ since: { days: USUAL_DAYS } }, request, calendar) as Span;
   const board = await boardOf(reader, request.board);
   const step = Date.parse(period.until) - Date.parse(period.since) <= MOST_DAYS * DAY_MS ? 'day' : 'week';
-  const buckets = bucketsOf(step, period, calendar);
-  const asked = { now: request.now, period, board: board?.id ?? null, buckets, calendar };
+  const watched = await reader.watched();
+  const now = request.now;
+  const buckets = watchedBuckets(bucketsOf(step, period, calendar), {
+    until: period.until,
+    watched,
+    now,
+    calendar,
+  });
+  const prior = earlier(period, againstNamed(request.against ?? 'previous'), calendar);
+  const asked = { now, period, prior, board: board?.id ?? null, buckets, calendar };
   const { figures, newPosts, byBoard, byStatus, moved, from, notes } = await readFigures(reader, asked);
-  const within = { ...request, since: period.since };
+  const { against: _, ...plain } = request;
+  const within = { ...plain, since: period.since };
   const climbing = await runReport(reader, 'climbers', { ...within, limit: LISTED });
   const waiting = await runReport(reader, 'unanswered', { ...within, limit: LISTED });
   const replies = await runReport(reader, 'first-reply', within);
@@ -87,14 +118,24 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     timeZone: calendar.zone,
     board: board?.slug ?? null,
     boards: await reader.boards(),
-    isSwept: (await reader.watched()).first !== null,
+    isSwept: watched.first !== null,
     figures,
     step,
+    prior,
+    watching: watchingOf(watched, period),
     times: buckets.map(({ date }) => date),
-    newPosts,
-    newVotes: buckets.map(({ ends }, i) =>
-      from !== null && ends > from ? (moved?.gained[i] ?? null) : null,
+    buckets: buckets.map((bucket) => ({
+      remark: lookRemark(bucket),
+      ...{ isUnfinished: bucket.isUnfinished, isWatched: bucket.isWatched, sinceLook: bucket.sinceLook },
+    })),
+    newPosts: newPosts.map((posts, i) =>
+      posts > 0 || isRead(watched, buckets[i]?.begins ?? '') ? posts : null,
     ),
+    newVotes: buckets.map(({ begins, ends, isWatched }, i) => {
+      const votes = moved?.gained[i] ?? 0;
+      const isKnown = votes !== 0 || (from !== null && ends > from && isRead(watched, begins) && isWatched);
+      return isKnown ? votes : null;
+    }),
     byBoard,
     byStatus,
     climbers: (await titled(reader, climbing.rows)).map(({ row, ...post }) => ({
@@ -112,15 +153,21 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
   };
 }
 
-/** Which days or weeks at the ends of a chart are shown in part. */
-function partialNotes(step: 'day' | 'week', buckets: readonly Bucket[]): string[] {
-  const parts = buckets.filter(({ partial }) => partial !== null);
+/** What began after the last look is not known; before the first one has ended, the posts that were read are. */
+function isRead({ first, last }: Watched, begins: string): boolean {
+  return begins <= (last ?? first ?? begins);
+}
+
+function partialNotes(step: 'day' | 'week', buckets: readonly WatchedBucket[]): string[] {
+  const parts = buckets.filter(({ partial, sinceLook }) => partial !== null || sinceLook !== null);
   if (parts.length === 0) return [];
-  const list = parts.map(({ date, partial }) => `${date} (${partial})`).join(', ');
+  const list = parts
+    .slice(-MOST_PARTS)
+    .map((bucket) => `${bucket.date} (${lookRemark(bucket)})`)
+    .join(', ');
   return [`Shown in part: the ${step}${parts.length > 1 ? 's' : ''} of ${list}.`];
 }
 
-/** The rows of a list as the page shows posts. */
 async function titled(reader: ReportReader, rows: readonly Row[]): Promise<(Titled & { row: Row })[]> {
   const ids = rows.map(({ post }) => Number(post));
   const titles = await titlesOf(reader, ids);
@@ -130,11 +177,13 @@ async function titled(reader: ReportReader, rows: readonly Row[]): Promise<(Titl
   });
 }
 
-function toFirstReply({ week, posts, answered, median }: Row): FirstReply {
+function toFirstReply({ week, posts, answered, median, at_least, partial }: Row): FirstReply {
   return {
     week: String(week),
     posts: Number(posts),
     answered: Number(answered),
     medianSeconds: median === null ? null : Number(median),
+    atLeastSeconds: at_least === null ? null : Number(at_least),
+    remark: partial === null ? null : String(partial),
   };
 }

@@ -1,8 +1,8 @@
 import { iso } from '../base/clock.ts';
-import type { Packed } from '../store/index/columns.ts';
-import type { ReportReader } from '../store/reports.ts';
-import { titlesOf } from './lists.ts';
+import type { Packed } from '../mirror/index/columns.ts';
+import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
+import type { ReportReader } from './store.ts';
 import { bestOf, firstBy, flagged, numbered, placesOf, type Question, selection, setOf } from './tally.ts';
 
 /** Reports about those who wrote. */
@@ -151,13 +151,13 @@ export async function demand(reader: ReportReader, asked: Question): Promise<Row
     voices.set(place, heard);
     for (const line of lines.get(user) ?? []) heard.add(line);
   };
-  const isSelected = selection(posts, asked);
+  const isSelected = openOnly(posts, asked);
   for (let i = 0; i < posts.rows; i++)
     if (isListed(posts.creator[i] ?? 0) && isSelected(i)) speak(i, posts.creator[i] ?? 0);
   const placeOf = placesOf(posts.id);
   const isSaid = said(posts, comments, { ...asked, board: null });
   const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-  const isWanted = flagged(posts.rows, selection(posts, { ...asked, ...always }));
+  const isWanted = flagged(posts.rows, openOnly(posts, asked, always));
   for (let i = 0; i < comments.rows; i++) {
     const user = comments.creator[i] ?? 0;
     if (!isListed(user) || !isSaid(i)) continue;

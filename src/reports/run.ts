@@ -1,37 +1,36 @@
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
-import type { MirroredBoard } from '../store/boards.ts';
-import type { ReportReader } from '../store/reports.ts';
+import type { MirroredBoard } from '../mirror/store/boards.ts';
+import { counted, grouped, nearest } from '../text/text.ts';
+import { againstNamed, changeOf, comparedColumns, comparedRows, earlier } from './against.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
+import { climbers } from './climbers.ts';
 import { duplicates } from './duplicates.ts';
+import { firstReply, timeInStatus } from './durations.ts';
 import { type Figure, readFigures } from './figures.ts';
-import { funnel, postVotes, timeInStatus, votes } from './history.ts';
+import { funnel, postVotes, votes } from './history.ts';
 import { gainedVotes, stale, topPosts, unanswered } from './lists.ts';
-import {
-  type Bucket,
-  bucketsOf,
-  type Calendar,
-  calendarOf,
-  coverage,
-  type Period,
-  periodOf,
-  type Span,
-} from './moment.ts';
+import { bucketsOf, type Calendar, calendarOf, type Period, periodOf, type Span } from './moment.ts';
+import { amongPeople } from './narrowed.ts';
 import { customers, demand, requests, segments } from './people.ts';
 import {
   type Answer,
   type Column,
   DEFAULT_LIMIT,
+  flagText,
+  type Measure,
   REPORT_FLAGS,
   type ReportRequest,
   type ReportResult,
   type Row,
 } from './report.ts';
-import { findCustomers } from './segments.ts';
-import { statusesNamed, statusNotes, statusSets } from './status-sets.ts';
-import { boards, delivered, firstReply, newByWeek, syncHealth } from './sums.ts';
-import type { Question } from './tally.ts';
+import { type FoundCustomer, findCustomers } from './segments.ts';
+import { shipped } from './shipped.ts';
+import { type StatusNoting, statusesNamed, statusNotes, statusSets } from './status-sets.ts';
+import type { ReportReader, Watched } from './store.ts';
+import { boards, delivered, newByWeek, syncHealth } from './sums.ts';
+import { type Question, setOf } from './tally.ts';
+import { coverage, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
 
 /** Answers one question about the mirror. Throws AppError('usage') for a name, board, date or flag that makes no sense. */
 export async function runReport(
@@ -45,24 +44,84 @@ export async function runReport(
   const calendar = calendarOf(request.timeZone);
   const board = await boardOf(reader, request.board);
   const period = periodOf(definition, request, calendar);
-  const asked: Asked = { request, definition, period, board, calendar };
+  const asked: Asked = { request, definition, period, board, calendar, watched: await reader.watched() };
   if (known === 'post-votes') await refuseUnknownPost(reader, request.post ?? 0);
-  const { rows, notes } =
-    known === 'overview' ? await overviewRows(reader, asked) : await answerOf(reader, known, asked);
-  const columns = definition.columns.filter((column) => isAnswered(column, request));
+  const { rows, notes, weeks } = await answerOf(reader, known, asked);
+  const compared = await comparison(reader, known, asked, rows);
+  const columns = columnsFor(asked);
   return {
     name: known,
     title: definition.answers,
     ...period,
     timeZone: calendar.zone,
     board: board?.name ?? null,
+    counts: definition.counts,
+    measure: measureOf(columns, period),
+    watching: {
+      ...watchingOf(asked.watched, period),
+      unfinished: weeks.find((week) => week.isUnfinished)?.date ?? null,
+    },
     columns,
-    rows: rows.map((row) =>
+    rows: compared.rows.map((row) =>
       Object.fromEntries(columns.map((column) => [column.name, row[column.name] ?? null])),
     ),
     ...(rows.some(({ user }) => user !== undefined) && { people: rows.map(({ user }) => Number(user)) }),
-    notes: [...fixedNotes(asked), ...notes, ...(await futureNotes(reader, asked))],
+    notes: [...fixedNotes(asked), ...notes, ...compared.notes, ...(await futureNotes(reader, asked))],
   };
+}
+
+function measureOf(columns: readonly Column[], { since, until }: Period): Measure | null {
+  const column = columns.find(({ bar }) => bar);
+  if (!column) return null;
+  return {
+    column: column.name,
+    unit: column.unit ?? column.name,
+    since: column.allTime ? null : since,
+    until,
+  };
+}
+
+/** The columns that are answered, with those of the other period where two are compared. */
+function columnsFor({ definition, request }: Asked): readonly Column[] {
+  const columns = definition.columns.filter((column) => isAnswered(column, definition, request));
+  return request.against === undefined
+    ? columns
+    : comparedColumns(columns, definition.compares?.columns ?? []);
+}
+
+/** The rows beside those of the other period, and whether the mirror watched both. The overview compares by itself. */
+async function comparison(
+  reader: ReportReader,
+  known: ReportName,
+  asked: Asked,
+  rows: Row[],
+): Promise<Answer> {
+  const { request, definition, period, calendar } = asked;
+  if (request.against === undefined || period.since === null) {
+    if (request.against !== undefined)
+      throw new AppError('usage', '--against needs a period', { hint: 'Give --since, such as --since 30d.' });
+    return { rows, notes: [] };
+  }
+  const then = earlier(period as Span, againstNamed(request.against), calendar);
+  const notes = [againstNote(asked, then)];
+  const { compares } = definition;
+  if (known === 'overview') return { rows, notes };
+  if (!compares || columnsFor(asked).some(({ name }) => name === 'week'))
+    throw new AppError('usage', `--against compares the report ${known} only by board`, {
+      hint: 'Give --by board too.',
+    });
+  const all = { ...request, limit: Number.MAX_SAFE_INTEGER };
+  const answer = await answerOf(reader, known, { ...asked, request: all, period: then });
+  return { rows: comparedRows(rows, answer.rows, compares.key, compares.columns), notes };
+}
+
+function againstNote({ watched, definition, period }: Asked, then: Span): string {
+  const compared = `Compared with the time from ${then.since} to ${then.until}.`;
+  if (!definition.history) return compared;
+  const isWatched = watched.first !== null && watched.first <= then.since;
+  const isPaused = [then, period].some((span) => watchingOf(watched, span).gaps.length > 0);
+  if (!isWatched) return `${compared} The mirror did not watch the whole of it.`;
+  return `${compared} The mirror watched both${isPaused ? ', with pauses' : ''}.`;
 }
 
 function fixedNotes({ definition: { notes = [], boardNote }, board, request }: Asked): readonly string[] {
@@ -72,14 +131,19 @@ function fixedNotes({ definition: { notes = [], boardNote }, board, request }: A
 const TOGETHER =
   'Posts that people marked as the same count as one, under the one with the most votes; the column same says how many they are.';
 
-async function answerOf(reader: ReportReader, known: ComputedName, asked: Asked): Promise<Answer> {
-  const { question, notes } = await bind(reader, asked);
+async function answerOf(
+  reader: ReportReader,
+  known: ReportName,
+  asked: Asked,
+): Promise<Answer & { weeks: readonly WatchedBucket[] }> {
+  if (known === 'overview') return { ...(await overviewRows(reader, asked)), weeks: [] };
+  const { question, people, notes } = await bind(reader, asked);
   const compute: Compute = COMPUTED[known];
-  const found = await compute(reader, question);
+  const found = await compute(people === null ? reader : amongPeople(reader, people), question);
   const answer = Array.isArray(found)
     ? { rows: found, notes: trendNotes(asked.definition, question.weeks) }
     : found;
-  return { rows: answer.rows, notes: [...notes, ...answer.notes] };
+  return { rows: answer.rows, notes: [...notes, ...answer.notes], weeks: question.weeks };
 }
 
 type Compute = (reader: ReportReader, question: Question) => Promise<Row[] | Answer>;
@@ -89,12 +153,13 @@ type ComputedName = Exclude<ReportName, 'overview'>;
 const COMPUTED: Record<ComputedName, Compute> = {
   'top-posts': topPosts,
   'gaining-posts': gainedVotes,
-  climbers: gainedVotes,
+  climbers,
   votes,
   'new-by-week': newByWeek,
   funnel,
   'time-in-status': timeInStatus,
   delivered,
+  shipped,
   'first-reply': firstReply,
   unanswered,
   stale,
@@ -134,14 +199,15 @@ function sharesWord(known: string, name: string): boolean {
 function refuseIdleFlags(name: ReportName, { takes }: Definition, request: ReportRequest): void {
   const idle = REPORT_FLAGS.find((flag) => request[flag] !== undefined && !takes.includes(flag));
   if (idle)
-    throw new AppError('usage', `--${idle} means nothing to the report ${name}`, {
-      hint: `It takes ${takes.map((flag) => `--${flag}`).join(', ')}.`,
+    throw new AppError('usage', `${flagText(idle)} means nothing to the report ${name}`, {
+      hint: `It takes ${takes.map(flagText).join(', ')}.`,
     });
-  for (const flag of ['post', 'segments'] as const)
-    if (takes.includes(flag) && request[flag] === undefined)
-      throw new AppError('usage', `the report ${name} needs --${flag}`, {
-        hint: flag === 'post' ? 'Give the id of a post.' : 'Give a CSV file of customers with their e-mails.',
-      });
+  if (takesBoards({ takes }) && request.by !== undefined && request.by !== 'board')
+    throw new AppError('usage', `the report ${name} knows no rows by "${request.by}"`, {
+      hint: 'Give --by board.',
+    });
+  if (takes.includes('post') && request.post === undefined)
+    throw new AppError('usage', `the report ${name} needs --post`, { hint: 'Give the id of a post.' });
 }
 
 /** The board a person means; null where they mean all. */
@@ -173,6 +239,7 @@ async function refuseUnknownPost(reader: ReportReader, id: number): Promise<void
 }
 
 interface Asked {
+  watched: Watched;
   request: ReportRequest;
   definition: Definition;
   period: Period;
@@ -182,15 +249,16 @@ interface Asked {
 
 interface Binding {
   question: Question;
+  /** Whose posts are meant; null for everybody's. */
+  people: number[] | null;
   notes: string[];
 }
 
 async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
-  const { request, definition, period, board } = asked;
-  const watched = await reader.watched();
+  const { request, definition, period, board, watched } = asked;
   const covered = definition.history ? coverage(watched, period) : null;
   const sets = definition.sets ? statusSets(await reader.statuses(), request) : null;
-  const people = request.segments ? await findCustomers(reader, request.segments) : null;
+  const asking = await askingOf(reader, asked);
   const statuses = await statusIds(reader, request.status);
   const question: Question = {
     now: request.now,
@@ -199,6 +267,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     from: timeOf(covered?.from),
     observed: timeOf(watched.first),
     last: timeOf(watched.last),
+    lastComments: timeOf(watched.comments),
     weeks: weeksOf(asked, covered?.from),
     board: board?.id ?? null,
     post: request.post ?? null,
@@ -207,11 +276,52 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     finished: sets?.finished.map(({ id }) => id) ?? [],
     same: request.same === true,
     limit: request.limit ?? DEFAULT_LIMIT,
-    rank: definition.rank ?? 'gained',
-    customers: people?.customers ?? [],
+    includeClosed: request.includeClosed === true,
+    byBoard: takesBoards(definition) && request.by === 'board',
+    customers: asking.customers,
+    people: definition.about === 'people' ? asking.people : null,
   };
-  const ofStatuses = sets && definition.sets ? statusNotes(sets, definition.sets) : [];
-  return { question, notes: [...(covered?.notes ?? []), ...ofStatuses, ...(people?.notes ?? [])] };
+  const ofStatuses = sets && definition.sets ? statusNotes(sets, leavingOut(asked, statuses)) : [];
+  return {
+    question,
+    people: definition.about === 'people' ? null : asking.people,
+    notes: [...(covered?.notes ?? []), ...ofStatuses, ...asking.notes],
+  };
+}
+
+interface Asking {
+  customers: readonly FoundCustomer[];
+  people: number[] | null;
+  notes: string[];
+}
+
+/** Whose posts are meant. A report about customers is about those of the segment; any other is about the posts that they wrote. */
+async function askingOf(reader: ReportReader, { request, definition }: Asked): Promise<Asking> {
+  const { segment, segments: file, by } = request;
+  const people = segment === undefined ? null : await reader.peopleIn(segment);
+  const note = people === null ? [] : [segmentNote(segment, people.length, definition.about)];
+  if (!definition.takes.includes('segments')) return { customers: [], people, notes: note };
+  if (file) return { ...(await findCustomers(reader, file)), people: null };
+  const { customers, importedAt } = await reader.customers(by);
+  const isMeant = people === null ? () => true : setOf(people);
+  const meant = customers.filter(({ users }) => people === null || users.some(isMeant));
+  const found = customers.filter(({ users }) => users.length > 0).length;
+  const matched = `${grouped(found)} of the ${counted(customers.length, 'imported customer')} wrote something that the mirror has. The file was imported on ${importedAt.slice(0, 10)}.`;
+  return { customers: meant, people, notes: [matched] };
+}
+
+function segmentNote(segment = '', people: number, about: Definition['about']): string {
+  const who = `${segment} (${counted(people, 'person', 'people')})`;
+  if (about === 'people') return `Only people of ${who}.`;
+  return `Only posts written by ${who}. Votes carry no names in this API.`;
+}
+
+/** What a note says of statuses: which deliver, or which are left out, and how to have them. */
+function leavingOut({ definition, request }: Asked, statuses: readonly number[]): StatusNoting {
+  if (definition.sets === 'delivered') return { set: 'delivered' };
+  const isRanking = definition.takes.includes('includeClosed');
+  const isAsked = isRanking && (request.includeClosed === true || statuses.length > 0);
+  return { set: isAsked ? 'none' : 'finished', isRanking, asked: statuses };
 }
 
 function timeOf(iso: string | null | undefined): number | null {
@@ -220,12 +330,12 @@ function timeOf(iso: string | null | undefined): number | null {
 
 /** Only for reports by the week: the weeks of some years take milliseconds. */
 function weeksOf(
-  { definition: { columns }, period: { since, until }, calendar }: Asked,
+  { definition: { columns }, period: { since, until }, calendar, watched, request: { now } }: Asked,
   watchedFrom: string | null = null,
-): Bucket[] {
-  return since === null || !columns.some(({ name, kind }) => name === 'week' || kind === 'trend')
-    ? []
-    : bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
+): WatchedBucket[] {
+  if (since === null || !columns.some(({ name, kind }) => name === 'week' || kind === 'trend')) return [];
+  const weeks = bucketsOf('week', { since, until, watchedFrom: watchedFrom ?? since }, calendar);
+  return watchedBuckets(weeks, { until, watched, now, calendar });
 }
 
 /** A post can be dated after the moment of asking: by a clock that is ahead, or on purpose. */
@@ -249,14 +359,15 @@ async function overviewRows(reader: ReportReader, asked: Asked): Promise<Answer>
   const { figures, notes } = await readFigures(reader, {
     now: request.now,
     period: span,
+    prior: earlier(span, againstNamed(request.against ?? 'previous'), calendar),
     board: board?.id ?? null,
     buckets: [],
     calendar,
   });
-  const row = (what: string, { total, recent, prior }: Figure): Row => {
-    const isKnown = recent !== null && prior !== null && prior > 0;
-    return { what, total, recent, prior, change: isKnown ? (recent - prior) / prior : null };
-  };
+  const row = (what: string, { total, recent, prior }: Figure): Row => ({
+    ...{ what, total, recent, prior },
+    change: changeOf(recent, prior),
+  });
   const rows = [
     row('posts', figures.posts),
     row('votes', figures.votes),
@@ -267,7 +378,7 @@ async function overviewRows(reader: ReportReader, asked: Asked): Promise<Answer>
 }
 
 /** What a sparkline cannot mark. */
-function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[] {
+function trendNotes({ columns }: Definition, weeks: readonly WatchedBucket[]): string[] {
   if (!columns.some(({ kind }) => kind === 'trend')) return [];
   return weeks.flatMap(({ date, partial }) =>
     partial === null ? [] : [`The number for the week of ${date} is of a part of it: ${partial}.`],
@@ -275,7 +386,14 @@ function trendNotes({ columns }: Definition, weeks: readonly Bucket[]): string[]
 }
 
 /** Without a column to add up there is no amount, and posts are counted together only where that is asked. */
-function isAnswered({ name }: Column, { segments, same }: ReportRequest): boolean {
+/** Whether its rows can be boards in place of weeks: of other reports --by names a column of the customers. */
+function takesBoards({ takes }: Pick<Definition, 'takes'>): boolean {
+  return takes.includes('by') && !takes.includes('segments');
+}
+
+function isAnswered({ name }: Column, { takes }: Definition, { segments, same, by }: ReportRequest): boolean {
   if (name === 'same') return same === true;
+  if (takesBoards({ takes }) && name === 'board') return by === 'board';
+  if (takesBoards({ takes }) && (name === 'week' || name === 'partial')) return by !== 'board';
   return name !== 'amount' || segments?.sum !== null;
 }

@@ -1,9 +1,10 @@
-import { CsvParser, DELIMITERS, type Delimiter, faultText } from '../base/csv.ts';
-import { emailKey } from '../base/email.ts';
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/text.ts';
-import type { ReportReader } from '../store/reports.ts';
+import { CsvParser, DELIMITERS, type Delimiter, faultText } from '../text/csv.ts';
+import { emailKey } from '../text/email.ts';
+import { type ReadNumber, readNumbers } from '../text/numbers.ts';
+import { counted, nearest } from '../text/text.ts';
 import type { Segments } from './report.ts';
+import type { ReportReader } from './store.ts';
 
 const EMAIL_NAMES = ['email', 'e-mail', 'mail', 'email address', 'e-mail address', 'customer email'];
 /** A list of customers has short cells. */
@@ -12,7 +13,6 @@ const LIMITS = { fieldBytes: 1024 * 1024, rowBytes: 8 * 1024 * 1024 };
 export interface SegmentChoice {
   /** The column that customers are grouped by; the first one beside the e-mail unless given. */
   by?: string | undefined;
-  /** The column of numbers that is added up. */
   sum?: string | undefined;
 }
 
@@ -31,17 +31,18 @@ export function readSegments(text: string, { by, sum }: SegmentChoice): Segments
       hint: 'Add one to group by, such as company or plan.',
     });
   const amount = sum === undefined ? null : columnOf(names, 'sum', sum);
+  const amounts = amount === null ? null : amountsOf(records, amount, names[amount] ?? '');
   const customers = records.map((cells, i) => ({
     email: (cells[email] ?? '').trim(),
     group: (cells[group] ?? '').trim() || null,
-    amount: amount === null ? null : amountOf(cells[amount] ?? '', i + 2, names[amount] ?? ''),
+    amount: amounts?.values[i] ?? null,
   }));
   const { kept, notes } = oncePerEmail(customers);
   return {
     by: names[group] ?? '',
     sum: amount === null ? null : (names[amount] ?? ''),
     customers: kept,
-    notes,
+    notes: [...notes, ...(amounts?.notes ?? [])],
   };
 }
 
@@ -76,16 +77,32 @@ function columnOf(names: readonly string[], flag: string, wanted: string): numbe
   });
 }
 
-/** `1,200.50`, `€ 99`, `1200`; an empty cell is no amount. */
-function amountOf(cell: string, row: number, column: string): number | null {
-  const digits = cell.replace(/[\s\p{Sc}']/gu, '').replace(/,(?=\d{3}(\D|$))/g, '');
-  if (digits === '') return null;
-  if (/^-?\d+(\.\d+)?$/.test(digits)) return Number(digits);
-  const where = `row ${row} of the customers file has "${cell.trim()}" in ${column}`;
-  throw new AppError('usage', `${where}: that is no number`, {
-    hint: 'Write amounts with a dot for decimals, such as 1200.50.',
-  });
+/** The amounts of a column. A cell that is no number counts as none, and the notes say where it is. */
+function amountsOf(records: readonly string[][], place: number, column: string) {
+  const texts = records.map((cells) => cells[place] ?? '');
+  const read = readNumbers(texts);
+  const placesWhere = (isOne: (cell: ReadNumber) => boolean): number[] =>
+    read.flatMap((cell, i) => (isOne(cell) ? [i] : []));
+  const listed = (places: readonly number[]): string =>
+    places
+      .slice(0, MOST_NAMED)
+      .map((i) => `"${texts[i]?.trim()}" in row ${i + 2}`)
+      .join(', ') + (places.length > MOST_NAMED ? ', …' : '');
+  const unread = placesWhere(({ kind }) => kind === 'unread');
+  const guessed = placesWhere((cell) => cell.kind === 'number' && cell.isGuess);
+  const notes = [];
+  if (unread.length > 0)
+    notes.push(
+      `${counted(unread.length, 'cell')} of ${column} without a number: ${listed(unread)}. No amount is counted there.`,
+    );
+  if (guessed.length > 0)
+    notes.push(
+      `In ${column} the sign before three digits was read as thousands: ${listed(guessed)}. Write two decimals if it has decimals.`,
+    );
+  return { values: read.map((cell) => (cell.kind === 'number' ? cell.value : null)), notes };
 }
+
+const MOST_NAMED = 3;
 
 interface Kept {
   kept: Segments['customers'];

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import type { KnownStatus } from '../store/reports.ts';
+import type { KnownStatus } from './store.ts';
 
 /** The API does not say what a status means, so its name has to. */
 const DELIVERED =
@@ -58,21 +58,35 @@ function plain(name: string): string {
   return name.trim().replaceAll('’', "'").toLowerCase();
 }
 
-/** Says which statuses were taken, because the figures hang on it. */
-export function statusNotes(sets: StatusSets, which: 'delivered' | 'finished'): string[] {
+/** Which set a report uses, whether it is a ranking that lists finished posts when asked, and the statuses that the reader named. */
+export interface StatusNoting {
+  set: 'delivered' | 'finished' | 'none';
+  isRanking?: boolean;
+  asked?: readonly number[];
+}
+
+/** Says which statuses were taken, because the figures depend on it. */
+export function statusNotes(sets: StatusSets, { set, isRanking, asked = [] }: StatusNoting): string[] {
   const unknown = sets.unknown.map(
     (name) => `DELIVERED_STATUSES names "${name.trim()}": there is no such status.`,
   );
-  const names = [...new Set(sets[which].map(({ name }) => name))].join(', ');
-  if (which === 'finished')
+  if (set === 'none') return unknown;
+  const names = [...new Set(sets[set].map(({ name }) => name))].join(', ');
+  if (set === 'delivered')
     return [
-      names ? `Left out as finished: ${names}.` : 'No status is known to end a post’s way.',
+      names
+        ? `Delivered is: ${names} (--delivered "Name,Name" says otherwise, DELIVERED_STATUSES for good).`
+        : 'No status has a name that means delivered; say which with --delivered "Name,Name" or DELIVERED_STATUSES.',
       ...unknown,
     ];
+  if (!names) return ['No status is known to end a post’s way.', ...unknown];
+  const finished = sets.finished.filter(({ id }) => asked.includes(id)).map(({ name }) => name);
+  const isEmpty = asked.length > 0 && finished.length === asked.length;
   return [
-    names
-      ? `Delivered is: ${names} (--delivered "Name,Name" says otherwise, DELIVERED_STATUSES for good).`
-      : 'No status has a name that means delivered; say which with --delivered "Name,Name" or DELIVERED_STATUSES.',
+    `Left out as finished: ${names}${isRanking ? ' (--include-closed lists them too)' : ''}.`,
+    ...(isEmpty
+      ? [`Nothing can be listed for ${finished.join(', ')}: this report is about open posts only.`]
+      : []),
     ...unknown,
   ];
 }

@@ -1,19 +1,17 @@
-import type { ReportReader } from '../store/reports.ts';
 import { REPLIES } from './lists.ts';
 import type { Row } from './report.ts';
+import type { ReportReader } from './store.ts';
 import {
   boundOf,
   firstReplies,
-  groups,
   placesOf,
   present,
   type Question,
-  quantile,
-  secondOf,
   selection,
   setOf,
   weekFinder,
 } from './tally.ts';
+import { ifRead } from './watching.ts';
 
 /** Reports that count posts and comments by board, status or week. */
 
@@ -95,6 +93,9 @@ export async function boards(reader: ReportReader, asked: Question): Promise<Row
     sum.asked++;
     if (replies[i] !== Number.POSITIVE_INFINITY) sum.replied++;
   }
+  const seen = asked.weeks.filter(
+    ({ begins }) => ifRead(asked.last ?? asked.observed, begins) !== null,
+  ).length;
   const total = sums.reduce((votes, sum) => votes + sum.votes, 0);
   return sums
     .filter((sum) => sum.posts > 0)
@@ -108,13 +109,14 @@ export async function boards(reader: ReportReader, asked: Question): Promise<Row
       comments: sum.comments,
       answered: sum.asked === 0 ? null : sum.replied / sum.asked,
       delivered: sum.delivered / sum.posts,
-      new_posts: [...sum.fresh],
+      // Weeks after the last look are not known to be empty.
+      new_posts: sum.fresh.slice(0, seen),
     }));
 }
 
 /** A comment can stand on a post that the mirror does not have: those have no board. */
 export async function newByWeek(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { since, until, board, weeks } = asked;
+  const { since, until, board, weeks, observed, last, lastComments } = asked;
   const {
     posts,
     comments,
@@ -148,43 +150,23 @@ export async function newByWeek(reader: ReportReader, asked: Question): Promise<
     count('comments', place >= 0 ? lineOf(posts.board[place] ?? 0) : board === null ? lines - 1 : -1, at);
   }
   const names = [...shown.map(({ name }) => name), ...(hasNoBoard ? [null] : [])];
-  return weeks.flatMap(({ date, partial }, week) =>
+  return weeks.flatMap(({ date, begins, partial }, week) =>
     names.map((name, line) => ({
       week: date,
       board: name,
-      posts: counts.posts[week * lines + (name === null ? lines - 1 : line)] ?? 0,
-      comments: counts.comments[week * lines + (name === null ? lines - 1 : line)] ?? 0,
+      posts: ifRead(
+        last ?? observed,
+        begins,
+        counts.posts[week * lines + (name === null ? lines - 1 : line)],
+      ),
+      comments: ifRead(
+        lastComments,
+        begins,
+        counts.comments[week * lines + (name === null ? lines - 1 : line)],
+      ),
       partial,
     })),
   );
-}
-
-/** Posts of customers, by the week they arrived in, and the first reply to each. */
-export async function firstReply(reader: ReportReader, asked: Question): Promise<Row[]> {
-  const { weeks } = asked;
-  const { posts, comments, team } = await reader.columns({
-    posts: ['id', 'created', 'board', 'status', 'creator', 'gone'],
-    comments: REPLIES,
-  });
-  const replies = firstReplies(posts, comments, team);
-  const [isSelected, isTeam, weekAt] = [selection(posts, asked), setOf(team), weekFinder(weeks)];
-  const [arrived, waited] = [weeks.map(() => 0), groups(weeks.length)];
-  for (let i = 0; i < posts.rows; i++) {
-    if (!isSelected(i) || isTeam(posts.creator[i] ?? 0)) continue;
-    const at = posts.created[i] ?? 0;
-    const replied = replies[i] ?? 0;
-    const week = weekAt(at);
-    if (week < 0) continue;
-    arrived[week] = (arrived[week] ?? 0) + 1;
-    // A reply can be older than its post where two posts were made one.
-    if (replied !== Number.POSITIVE_INFINITY) waited.add(week, Math.max(0, secondOf(replied) - secondOf(at)));
-  }
-  return weeks.map(({ date, partial }, week) => {
-    const [posts, seconds] = [arrived[week] ?? 0, waited.of(week)];
-    const share = posts === 0 ? null : seconds.length / posts;
-    const [median, p90] = [quantile(seconds, 0.5), quantile(seconds, 0.9)];
-    return { week: date, posts, answered: seconds.length, share, median, p90, partial };
-  });
 }
 
 const SYNC_HEALTH = `

@@ -1,6 +1,6 @@
 import type { UserWire } from '../contract/entities.ts';
 import { toUser, type UserColumns } from '../contract/wire.ts';
-import type { Db } from './database.ts';
+import type { SandboxDb } from './database.ts';
 import { prepare } from './listing.ts';
 import { stamp, USER_COLUMNS } from './wire.ts';
 
@@ -77,14 +77,14 @@ function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
 
-function findUser(db: Db, email: string): Known | undefined {
+function findUser(db: SandboxDb, email: string): Known | undefined {
   return prepare(db, 'SELECT id, email FROM users WHERE email_key = ?').get(emailKey(email)) as
     | Known
     | undefined;
 }
 
 /** The person with this address, made with this name when there is none. */
-export function ensureUser(db: Db, email: string, name: string, now: number): Known {
+export function ensureUser(db: SandboxDb, email: string, name: string, now: number): Known {
   const known = findUser(db, email);
   if (known) return known;
   const clean = email.trim();
@@ -97,7 +97,7 @@ export function ensureUser(db: Db, email: string, name: string, now: number): Kn
 }
 
 /** The owner of a token is one of the company's own people. */
-export function ensureOwner(db: Db, email: string, name: string, now: number): Known {
+export function ensureOwner(db: SandboxDb, email: string, name: string, now: number): Known {
   const known = findUser(db, email);
   if (known) return known;
   const owner = ensureUser(db, email, name, now);
@@ -105,7 +105,7 @@ export function ensureOwner(db: Db, email: string, name: string, now: number): K
   return owner;
 }
 
-export function readUsers(db: Db): UserWire[] {
+export function readUsers(db: SandboxDb): UserWire[] {
   const rows = prepare(db, `SELECT ${USER_COLUMNS} FROM users u ORDER BY u.id`).all();
   return (rows as UserColumns[]).map(toUser);
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
 
-export type Db = Database.Database;
+export type SandboxDb = Database.Database;
 
 /** 'FMSB': tells a data file of the sandbox from any other SQLite file. */
 const APPLICATION_ID = 0x464d5342;
@@ -25,13 +25,6 @@ const TABLES = `
     kind TEXT NOT NULL, status TEXT, likes_count INTEGER NOT NULL, created TEXT NOT NULL,
     highlighted INTEGER NOT NULL, internal INTEGER NOT NULL, content TEXT NOT NULL, extra TEXT,
     activity INTEGER NOT NULL DEFAULT 0
-  );
-  -- Posts that exist but are not shown before their time.
-  CREATE TABLE hidden (post_id INTEGER PRIMARY KEY, visible_at INTEGER NOT NULL);
-  CREATE TABLE ledger (
-    post_id INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, committed_at INTEGER NOT NULL,
-    visible_at INTEGER NOT NULL, board TEXT NOT NULL, title TEXT NOT NULL, content TEXT NOT NULL,
-    email TEXT NOT NULL, answered TEXT NOT NULL, rewritten TEXT NOT NULL DEFAULT ''
   );
   CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 `;
@@ -64,16 +57,12 @@ const INDEXES = `
 `;
 
 /**
- * What data files of the first version lack. Activity is a count: whatever is voted, commented or edited gets the next number. Rows that
- * nothing has happened to have 0 and go by their id, so that such a list looks newest-first until somebody votes.
+ * Activity is a count: whatever is voted, commented or edited gets the next number. Rows that nothing has happened to have 0 and go by
+ * their id, so that such a list looks newest-first until somebody votes.
  */
-const LATER = `
-  -- Creates that were taken in and take effect later.
-  CREATE TABLE IF NOT EXISTS postponed (
-    id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, creation TEXT NOT NULL, answered TEXT NOT NULL
-  );
-  CREATE INDEX IF NOT EXISTS posts_by_activity ON posts (activity, id, board_id);
-  CREATE INDEX IF NOT EXISTS comments_by_activity ON comments (activity, id, post_id);
+const ACTIVITY = `
+  CREATE INDEX posts_by_activity ON posts (activity, id, board_id);
+  CREATE INDEX comments_by_activity ON comments (activity, id, post_id);
   ${touching('posts_made', 'INSERT ON posts', 'posts', 'new.id')}
   ${touching('posts_changed', 'UPDATE OF votes_count, title, content, board_id, status_id ON posts', 'posts', 'new.id')}
   ${touching('posts_commented', 'INSERT ON comments', 'posts', 'new.post_id')}
@@ -82,26 +71,13 @@ const LATER = `
 `;
 
 function touching(name: string, event: string, table: string, id: string): string {
-  return `CREATE TRIGGER IF NOT EXISTS ${name} AFTER ${event} BEGIN
+  return `CREATE TRIGGER ${name} AFTER ${event} BEGIN
     UPDATE ${table} SET activity = (SELECT max(activity) + 1 FROM ${table}) WHERE id = ${id};
   END;`;
 }
 
-/** Brings a file of an earlier version up to this one. */
-function upgrade(db: Db): void {
-  const add = (table: string, column: string, type: string): void => {
-    const columns = db.pragma(`table_info(${table})`) as { name: string }[];
-    if (!columns.some(({ name }) => name === column))
-      db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
-  };
-  add('posts', 'activity', 'INTEGER NOT NULL DEFAULT 0');
-  add('comments', 'activity', 'INTEGER NOT NULL DEFAULT 0');
-  add('ledger', 'rewritten', `TEXT NOT NULL DEFAULT ''`);
-  db.exec(`BEGIN; ${LATER} COMMIT;`);
-}
-
 /** Opens a data file, made and filled by `fill` when there is none yet. */
-export function openFile(file: string, fill: Fill): Db {
+export function openDataFile(file: string, fill: Fill): SandboxDb {
   if (!existsSync(file) || statSync(file).size === 0) buildFile(file, fill);
   const db = connect(file);
   if (!isOurs(db)) {
@@ -110,20 +86,19 @@ export function openFile(file: string, fill: Fill): Db {
   }
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
-  upgrade(db);
   return db;
 }
 
-export function openMemory(fill: Fill): Db {
+export function openMemory(fill: Fill): SandboxDb {
   return build(':memory:', fill);
 }
 
 /** A database in memory with the bytes of another one. */
-export function openCopy(bytes: Buffer): Db {
+export function openBytes(bytes: Buffer): SandboxDb {
   return new Database(Buffer.from(bytes));
 }
 
-type Fill = (empty: Db) => void;
+type Fill = (empty: SandboxDb) => void;
 
 /** Filled under another name first, so that a start that is interrupted leaves no half-filled file behind. */
 function buildFile(file: string, fill: Fill): void {
@@ -135,7 +110,7 @@ function buildFile(file: string, fill: Fill): void {
   renameSync(draft, file);
 }
 
-function connect(file: string): Db {
+function connect(file: string): SandboxDb {
   try {
     return new Database(file);
   } catch (error) {
@@ -144,20 +119,20 @@ function connect(file: string): Db {
   }
 }
 
-function build(file: string, fill: Fill): Db {
+function build(file: string, fill: Fill): SandboxDb {
   const db = connect(file);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma(`application_id = ${APPLICATION_ID}`);
   db.exec(`BEGIN; ${TABLES} COMMIT;`);
   db.transaction(() => fill(db))();
-  db.exec(`BEGIN; ${INDEXES} ${LATER} COMMIT;`);
+  db.exec(`BEGIN; ${INDEXES} ${ACTIVITY} COMMIT;`);
   // With the journal off a failed statement could not be undone.
   if (file === ':memory:') db.pragma('journal_mode = MEMORY');
   return db;
 }
 
-function isOurs(db: Db): boolean {
+function isOurs(db: SandboxDb): boolean {
   try {
     return db.pragma('application_id', { simple: true }) === APPLICATION_ID;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Db } from './database.ts';
+import type { SandboxDb } from './database.ts';
 import { prepare } from './listing.ts';
 
 type Extra = Record<string, unknown>;
@@ -101,14 +101,14 @@ function json(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-export function insertRow(db: Db, table: string, columns: Columns): number {
+export function insertRow(db: SandboxDb, table: string, columns: Columns): number {
   const names = Object.keys(columns);
   const marks = names.map((name) => `@${name}`);
   const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`;
   return Number(prepare(db, sql).run(columns).lastInsertRowid);
 }
 
-export function updateRow(db: Db, table: string, id: number, columns: Columns): void {
+export function updateRow(db: SandboxDb, table: string, id: number, columns: Columns): void {
   const changes = ['id = @id', ...Object.keys(columns).map((name) => `${name} = @${name}`)];
   const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE id = @id`;
   if (prepare(db, sql).run({ ...columns, id }).changes === 0) throw new Error(`no row ${id} in ${table}`);

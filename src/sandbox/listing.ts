@@ -2,18 +2,16 @@ import type Database from 'better-sqlite3';
 import { type Resource, SEARCH_LIMIT } from '../contract/endpoints.ts';
 import type { CommentWire, PostWire } from '../contract/entities.ts';
 import { type PostColumns, toComment, toPost } from '../contract/wire.ts';
-import type { Db } from './database.ts';
+import type { SandboxDb } from './database.ts';
 import * as wire from './wire.ts';
 
 /** `activity`: what was voted, commented or edited last comes first. `random`: another order for each request. */
 export const ORDERS = ['newest', 'oldest', 'votes', 'activity', 'random'] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Which rows someone may see: of these boards (null: of all), without the posts that do not show yet. */
-export interface Scope {
+/** Which rows someone may see: of these boards, or of all (null). */
+export interface BoardScope {
   boards: readonly number[] | null;
-  /** Whether there are posts that do not show yet. Looking for them row by row makes a deep page seven times slower. */
-  hidden: boolean;
 }
 
 /** Where a page starts: so many rows from the top, or right after (before, when `back`) a row with this key. */
@@ -29,7 +27,7 @@ export interface Slice<T = PostWire | CommentWire> {
   lastKey: number[] | null;
 }
 
-export interface List {
+export interface ListOrder {
   resource: Resource;
   order: Order;
   /** Which of the random orders it is. */
@@ -41,7 +39,6 @@ interface Source {
   /** The index and the columns that an order goes by. The last column makes it strict. */
   orders: Record<Order, { index: string; keys: string[] }>;
   board: string;
-  post: string;
   rows: (ids: string, orderBy: string) => string;
   read: (row: never) => PostWire | CommentWire;
 }
@@ -51,7 +48,6 @@ const SOURCES: Record<Resource, Source> = {
     table: 'posts',
     orders: ordersOf('posts', 'votes', 'votes_count'),
     board: 'board_id IN (SELECT value FROM json_each(@boards))',
-    post: 'id',
     rows: (ids, orderBy) =>
       `SELECT ${wire.POST_SELECT}, page.* FROM (${ids}) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY ${orderBy}`,
     read: toPost,
@@ -61,7 +57,6 @@ const SOURCES: Record<Resource, Source> = {
     orders: ordersOf('comments', 'likes', 'likes_count'),
     board: `(SELECT board_id FROM posts WHERE posts.id = comments.post_id)
       IN (SELECT value FROM json_each(@boards))`,
-    post: 'post_id',
     rows: (ids, orderBy) =>
       `SELECT ${wire.COMMENT_SELECT}, page.* FROM (${ids}) page JOIN comments c ON c.id = page.id ${wire.COMMENT_JOINS} ORDER BY ${orderBy}`,
     read: toComment,
@@ -80,7 +75,7 @@ function ordersOf(table: Resource, byCount: string, count: string): Source['orde
 }
 
 /** One page of a list, as it is at this moment. */
-export function slice(db: Db, list: List, scope: Scope, start: Start, limit: number): Slice {
+export function slice(db: SandboxDb, list: ListOrder, scope: BoardScope, start: Start, limit: number): Slice {
   const source = SOURCES[list.resource];
   const keys = keyColumns(list);
   const back = 'key' in start && start.back;
@@ -109,7 +104,7 @@ export function slice(db: Db, list: List, scope: Scope, start: Start, limit: num
 
 type Row = Record<string, number>;
 
-export function keyColumns({ resource, order }: List): string[] {
+export function keyColumns({ resource, order }: ListOrder): string[] {
   return SOURCES[resource].orders[order].keys;
 }
 
@@ -121,12 +116,11 @@ function keyOf(row: Row | undefined, keys: readonly string[]): number[] | null {
 }
 
 /** The ids of the page come from a narrow index; only then are the texts of those rows read. */
-function pageSql(list: List, scope: Scope, fromKey: boolean, back: boolean): string {
+function pageSql(list: ListOrder, scope: BoardScope, fromKey: boolean, back: boolean): string {
   const source = SOURCES[list.resource];
   const keys = keyColumns(list);
   const descending = (list.order !== 'oldest') !== back;
   const conditions = ['true'];
-  if (scope.hidden) conditions.push(`${source.post} NOT IN (SELECT post_id FROM hidden)`);
   if (scope.boards) conditions.push(source.board);
   if (fromKey) {
     const marks = keys.map((_, n) => `@key${n}`).join(', ');
@@ -140,7 +134,7 @@ function pageSql(list: List, scope: Scope, fromKey: boolean, back: boolean): str
   return source.rows(ids, orderBy('page.'));
 }
 
-function scopeParameters(scope: Scope): Record<string, unknown> {
+function scopeParameters(scope: BoardScope): Record<string, unknown> {
   return scope.boards ? { boards: JSON.stringify(scope.boards) } : {};
 }
 
@@ -148,7 +142,7 @@ function scopeParameters(scope: Scope): Record<string, unknown> {
 const MAX_TERMS = 32;
 
 /** The posts with all words of the text, most relevant first; a word in the title weighs five times one in the content. */
-export function searchPosts(db: Db, text: string, scope: Scope): PostWire[] {
+export function searchPosts(db: SandboxDb, text: string, scope: BoardScope): PostWire[] {
   const query = toQuery(text);
   if (query === null) return [];
   const boards = scope.boards ? 'AND m.board_id IN (SELECT value FROM json_each(@boards))' : '';
@@ -156,7 +150,6 @@ export function searchPosts(db: Db, text: string, scope: Scope): PostWire[] {
       SELECT m.id, bm25(posts_text, 5.0, 1.0) AS relevance
       FROM posts_text JOIN posts m ON m.id = posts_text.rowid
       WHERE posts_text MATCH @query ${boards}
-        AND m.id NOT IN (SELECT post_id FROM hidden)
       ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
     ) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY page.relevance, p.id DESC`;
   const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as PostColumns[];
@@ -178,10 +171,10 @@ function toQuery(text: string): string | null {
 
 type Statement = Database.Statement<unknown[]>;
 
-const statements = new WeakMap<Db, Map<string, Statement>>();
+const statements = new WeakMap<SandboxDb, Map<string, Statement>>();
 
 /** The statement for this text, prepared once for each database. */
-export function prepare(db: Db, sql: string): Statement {
+export function prepare(db: SandboxDb, sql: string): Statement {
   let known = statements.get(db);
   if (!known) {
     known = new Map();

@@ -18,10 +18,10 @@ const PACES = {
   calm: { vote: 0.94, post: 0.95, comment: 0.98, status: 0.993, move: 0.997 },
 } as const;
 
-export type Pace = keyof typeof PACES;
+export type LifePace = keyof typeof PACES;
 
 /** Lets people use the service: each call of the returned function is one event, the same ones for the same seed. */
-export function createLife(world: World, seed: number, pace: Pace = 'busy'): () => LiveEvent {
+export function createLife(world: World, seed: number, pace: LifePace = 'busy'): () => LiveEvent {
   const random = createRandom(seed ^ 0x11fe);
   const until = PACES[pace];
   return () => {
@@ -41,7 +41,7 @@ export function createLife(world: World, seed: number, pace: Pace = 'busy'): () 
 export function startLife(
   world: World,
   seed: number,
-  { everyMs, pace }: { everyMs: number; pace?: Pace },
+  { everyMs, pace }: { everyMs: number; pace?: LifePace },
 ): () => void {
   const step = createLife(world, seed, pace);
   const timer = setInterval(() => unlessDiskFails(step), everyMs);

@@ -2,15 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import type { SandboxToken } from './access.ts';
-import { type BehaviourOptions, checkBehaviour, known } from './behaviour.ts';
-import type { RequestNote } from './exchange.ts';
-import type { FaultRule } from './fault-kinds.ts';
-import type { Pace } from './live.ts';
+import { ORDERS, type Order } from './listing.ts';
+import type { LifePace } from './live.ts';
 import { PAGING_PARAMETERS, PAGING_STYLES, type PagingStyle } from './paging.ts';
 import type { ListSettings } from './service.ts';
 import type { World } from './world.ts';
 
-export interface SandboxOptions extends BehaviourOptions {
+export interface SandboxOptions {
   /** 127.0.0.1 */
   host?: string | undefined;
   /** 0: any free port. */
@@ -18,8 +16,6 @@ export interface SandboxOptions extends BehaviourOptions {
   tokens?: readonly SandboxToken[] | undefined;
   /** The query parameter that can carry the token; `token`. */
   authParam?: string | undefined;
-  /** Whether links repeat a token that came in the query. */
-  echoToken?: boolean | undefined;
   seed?: number | undefined;
   posts?: number | undefined;
   /** When the seeded history ends; a fixed day, so that a seed gives the same bytes at any time. */
@@ -28,16 +24,12 @@ export interface SandboxOptions extends BehaviourOptions {
   days?: number | undefined;
   pageSize?: number | undefined;
   paging?: PagingStyle | undefined;
+  order?: Order | undefined;
   /** The data file; in memory when left out. An existing file is kept as it is. */
   data?: string | undefined;
   /** Whether people use the service while it runs; a second apart, and busily, unless told otherwise. */
-  live?: boolean | { everyMs: number; pace?: Pace } | undefined;
-  faults?: string | readonly FaultRule[] | undefined;
-  createStatus?: number | undefined;
-  searchShape?: 'envelope' | 'array' | undefined;
+  live?: boolean | { everyMs: number; pace?: LifePace } | undefined;
   clock?: Clock | undefined;
-  /** Called before each request of the API is handled: the place to move the world between two requests. */
-  beforeRequest?: ((request: RequestNote) => void | Promise<void>) | undefined;
 }
 
 export const DEFAULT_TOKEN: SandboxToken = {
@@ -48,8 +40,7 @@ export const DEFAULT_TOKEN: SandboxToken = {
 
 export function listSettings(options: SandboxOptions): ListSettings {
   const { paging = 'url', pageSize = 100, authParam = 'token' } = options;
-  const { echoToken = false, searchShape = 'envelope' } = options;
-  return { paging, pageSize, authParam, echoToken, searchShape };
+  return { paging, pageSize, authParam };
 }
 
 /** Refuses what cannot work, in words that also suit a flag of the command line. */
@@ -59,12 +50,17 @@ export function checkOptions(options: SandboxOptions): void {
   whole('posts', options.posts, 0, 10_000_000);
   whole('page size', options.pageSize, 1, 10_000);
   known('paging', options.paging, PAGING_STYLES);
-  checkBehaviour(options);
+  known('order', options.order, ORDERS);
   const { authParam } = options;
   const taken = [SEARCH_PARAMETER, ...PAGING_PARAMETERS];
   if (authParam !== undefined && (authParam.trim() === '' || taken.includes(authParam))) {
     throw new AppError('usage', `the token's parameter cannot be blank or one of ${taken.join(', ')}`);
   }
+}
+
+export function known(what: string, value: string | undefined, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(value)) return;
+  throw new AppError('usage', `${what} "${value}" is not known; it can be ${allowed.join(', ')}`);
 }
 
 function whole(what: string, value: number | undefined, least: number, most: number): void {

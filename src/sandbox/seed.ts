@@ -1,4 +1,4 @@
-import { type Db, openCopy, openFile, openMemory } from './database.ts';
+import { openBytes, openDataFile, openMemory, type SandboxDb } from './database.ts';
 import { createRandom, type Random } from './random.ts';
 import { stamp } from './wire.ts';
 import {
@@ -70,20 +70,20 @@ const TEMPLATE_POSTS = 1000;
  * The data file, or a world in memory. Small worlds in memory are copied from the first of their kind, because tests
  * start hundreds of them: half a millisecond instead of nine for 200 posts.
  */
-export function openSeeded(file: string | undefined, options: SeedOptions): Db {
-  const fill = (empty: Db): void => seedWorld(empty, options);
-  if (file !== undefined && file !== ':memory:') return openFile(file, fill);
+export function openSeeded(file: string | undefined, options: SeedOptions): SandboxDb {
+  const fill = (empty: SandboxDb): void => seedWorld(empty, options);
+  if (file !== undefined && file !== ':memory:') return openDataFile(file, fill);
   if (options.posts > TEMPLATE_POSTS) return openMemory(fill);
   const key = JSON.stringify(options);
   const known = templates.get(key);
-  if (known) return openCopy(known);
+  if (known) return openBytes(known);
   const db = openMemory(fill);
   if (templates.size < TEMPLATES) templates.set(key, db.serialize());
   return db;
 }
 
 /** Fills an empty database with the sample world of a seed. */
-function seedWorld(db: Db, { seed, posts, referenceTime, days }: SeedOptions): void {
+function seedWorld(db: SandboxDb, { seed, posts, referenceTime, days }: SeedOptions): void {
   const start = referenceTime - SPAN;
   const plan: Plan = {
     random: createRandom(seed),
@@ -124,7 +124,7 @@ function rhythm(referenceTime: number, days: number): Plan['moment'] {
   };
 }
 
-function seedWords(db: Db): void {
+function seedWords(db: SandboxDb): void {
   const board = db.prepare('INSERT INTO boards (slug, name) VALUES (?, ?)');
   for (const { slug, name } of BOARDS) board.run(slug, name);
   const status = db.prepare('INSERT INTO statuses (name, color) VALUES (?, ?)');
@@ -132,7 +132,7 @@ function seedWords(db: Db): void {
 }
 
 /** The team comes first (ids 1 to 5), then customers in the order in which they signed up. */
-function seedUsers(db: Db, { random, customers, moment, habits: { knownAtStart } }: Plan): void {
+function seedUsers(db: SandboxDb, { random, customers, moment, habits: { knownAtStart } }: Plan): void {
   const insert = db.prepare(
     `INSERT INTO users (email, email_key, name, alias, registered, is_admin, is_team)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -148,7 +148,7 @@ function seedUsers(db: Db, { random, customers, moment, habits: { knownAtStart }
   }
 }
 
-function seedPosts(db: Db, plan: Plan, count: number): void {
+function seedPosts(db: SandboxDb, plan: Plan, count: number): void {
   const { random, moment } = plan;
   const insert = db.prepare(
     `INSERT INTO posts (board_id, status_id, creator_id, votes_count, created, title, content)
@@ -174,7 +174,7 @@ function seedPosts(db: Db, plan: Plan, count: number): void {
  * Comments are written in the order of time over all posts, as their ids say. A comment at `share` picks among the
  * posts that were there, lately made ones more often.
  */
-function seedComments(db: Db, plan: Plan, posts: number): void {
+function seedComments(db: SandboxDb, plan: Plan, posts: number): void {
   const { random, moment, habits } = plan;
   const insert = db.prepare(
     `INSERT INTO comments (post_id, creator_id, kind, status, likes_count, created, highlighted, internal, content)

@@ -3,34 +3,42 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { BoardWire, CommentWire, PostWire, StatusWire, UserWire } from '../contract/entities.ts';
 import { type CommentColumns, type PostColumns, toComment, toPost } from '../contract/wire.ts';
 import { ensureUser, readUsers } from './access.ts';
-import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
-import type { Db } from './database.ts';
+import type { SandboxDb } from './database.ts';
 import * as edits from './edits.ts';
-import { type LedgerEntry, readLedger, settle } from './ledger.ts';
-import { prepare, type Scope, slice } from './listing.ts';
+import { type BoardScope, type Order, prepare, slice } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
 import { topic, writeContent, writeReply, writeTitle } from './writing.ts';
 
-interface WorldOptions extends BehaviourOptions {
+export interface WorldOptions {
   data?: string | undefined;
   seed?: number | undefined;
   posts?: number | undefined;
   referenceTime?: number | undefined;
   days?: number | undefined;
   clock?: Clock | undefined;
+  order?: Order | undefined;
   /** The boards a token may see; null is all of them. */
   access?: ((token: string) => readonly number[] | null) | undefined;
 }
 
+/** A create asked for through the API, already checked, in the words of the client. */
+export interface CheckedCreate {
+  board: string;
+  title: string;
+  content: string;
+  email: string;
+  full_name: string;
+  owner: { email: string; name: string };
+}
+
 /** The service's data and everything that can happen to it, each as one synchronous call. */
 export class World {
-  readonly db: Db;
+  readonly db: SandboxDb;
   readonly clock: Clock;
-  /** May be changed at any time. */
-  readonly behaviour: Behaviour;
-  /** Decides what the behaviour leaves to chance. */
+  readonly order: Order;
+  /** Decides what an order leaves to chance. */
   readonly draws: Random;
   readonly #random: Random;
   readonly #access: (token: string) => readonly number[] | null;
@@ -42,7 +50,7 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     const { data, seed = 1, posts = 200, referenceTime, days, clock, access } = options;
-    this.behaviour = behaviourOf(options);
+    this.order = options.order ?? 'newest';
     this.draws = createRandom(seed ^ 0xbe4a);
     this.clock = clock ?? systemClock;
     this.#access = access ?? (() => null);
@@ -51,12 +59,12 @@ export class World {
     this.db = openSeeded(data, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME, days });
   }
 
-  /** What may be seen right now, after everything that has come due took effect. */
-  scope(boards: readonly number[] | null): Scope {
-    return { boards, hidden: settle(this) };
+  /** Called before each read. */
+  scope(boards: readonly number[] | null): BoardScope {
+    return { boards };
   }
 
-  /** All posts that show now, to everybody or to a token, oldest id first. */
+  /** All posts, to everybody or to a token, oldest id first. */
   posts(token?: string): PostWire[] {
     return this.#all('posts', token) as PostWire[];
   }
@@ -78,13 +86,6 @@ export class World {
     return prepare(this.db, 'SELECT id, name, color FROM statuses ORDER BY id').all() as StatusWire[];
   }
 
-  /** Every create that took effect through the API, in the order of the posts. */
-  ledger(): LedgerEntry[] {
-    settle(this);
-    return readLedger(this);
-  }
-
-  /** The post, whether it shows already or not. */
   post(id: number): PostWire {
     const sql = `SELECT ${wire.POST_SELECT} FROM posts p ${wire.POST_JOINS} WHERE p.id = ?`;
     const row = prepare(this.db, sql).get(id);
@@ -109,12 +110,21 @@ export class World {
       status_id: 1,
       board_id: 1,
       creator_id: this.#someone(),
-      ...edits.postColumns(this.#lookup, {
-        created: createdAt(this.clock.now(), this.behaviour.created),
-        ...post,
-      }),
+      ...edits.postColumns(this.#lookup, { created: this.clock.now(), ...post }),
     });
     return this.post(id);
+  }
+
+  /** A post that was asked for through the API. */
+  create({ board, title, content, email, full_name }: CheckedCreate): PostWire {
+    const now = this.clock.now();
+    ensureUser(this.db, email, full_name, now);
+    return this.addPost({ board, title, content, email, votes: 1, created: wire.stamp(now) });
+  }
+
+  /** The board that a create means. */
+  boardOf(given: string): { id: number; slug: string } | undefined {
+    return this.boards().find(({ slug }) => slug === given);
   }
 
   editPost(id: number, edit: edits.PostEdit): void {
@@ -134,7 +144,6 @@ export class World {
   deletePost(id: number): boolean {
     return this.db.transaction(() => {
       prepare(this.db, 'DELETE FROM comments WHERE post_id = ?').run(id);
-      prepare(this.db, 'DELETE FROM hidden WHERE post_id = ?').run(id);
       return prepare(this.db, 'DELETE FROM posts WHERE id = ?').run(id).changes === 1;
     })();
   }
@@ -172,11 +181,11 @@ export class World {
   #all(resource: Resource, token: string | undefined): (PostWire | CommentWire)[] {
     const scope = this.scope(token === undefined ? null : this.#access(token));
     const { rows } = slice(this.db, { resource, order: 'oldest' }, scope, { offset: 0 }, 2 ** 31 - 2);
-    return rows.map((row) => shown(row, resource, this.behaviour));
+    return rows;
   }
 
   #boardId(slug: string): number {
-    const board = this.boards().find((known) => known.slug === slug);
+    const board = this.boardOf(slug);
     if (!board) throw new Error(`no board ${slug}`);
     return board.id;
   }

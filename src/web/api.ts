@@ -1,3 +1,5 @@
+import { mounted } from './mount.ts';
+
 /** A refusal by the service, in its own words. */
 export class HttpError extends Error {
   readonly status: number;
@@ -30,7 +32,7 @@ export async function fetchFile(path: string, call: Call = {}): Promise<Blob> {
 /** The same for an answer that is read as it comes. */
 export async function request(path: string, { signal, body, file, method }: Call): Promise<Response> {
   const sends = body !== undefined || file !== undefined;
-  const response = await fetch(path, {
+  const response = await fetch(mounted(path), {
     method: method ?? (sends ? 'POST' : 'GET'),
     headers: {
       accept: 'application/json',
@@ -53,8 +55,11 @@ export function saveFile(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  URL.revokeObjectURL(link.href);
+  // Firefox reads the file after the click: at once, the address would lead to nothing.
+  setTimeout(() => URL.revokeObjectURL(link.href), KEEP_FILE_MS);
 }
+
+const KEEP_FILE_MS = 60_000;
 
 /** Why the service refused a request, in its own words where it has any. */
 async function refusalOf(response: Response): Promise<HttpError> {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, isDue } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { counted } from '../base/text.ts';
-import type { Change } from '../store/changes/change.ts';
-import type { ChangeFeed, ChangePage } from '../store/changes/feed.ts';
-import type { WebhookStore } from '../store/webhooks.ts';
+import type { Change } from '../changes/change.ts';
+import type { ChangeFeed, ChangePage } from '../changes/feed.ts';
+import { counted } from '../text/text.ts';
 import { type Addressee, type Message, messageOfChange, postOf, testMessage } from './message.ts';
-import type { Answer, WebhookSender } from './send.ts';
+import type { ReceiverAnswer, WebhookSender } from './send.ts';
+import type { WebhookStore } from './store.ts';
 
 export interface Endpoint extends Addressee {
   id: string;
@@ -57,7 +57,6 @@ export interface Delivered {
   lost: number;
   /** How long to wait before the change that failed is tried again; null where all went well, or nothing more is tried. */
   retryMs: number | null;
-  /** Why the endpoint was disabled just now. */
   disabledWhy: string | null;
 }
 
@@ -103,14 +102,14 @@ function nextPage({ feed }: DeliveryDeps, { types, boards, rule }: Endpoint, pos
   return feed.after(String(position), query);
 }
 
-async function attempt(deps: DeliveryDeps, endpoint: Endpoint, change: Change): Promise<Answer> {
+async function attempt(deps: DeliveryDeps, endpoint: Endpoint, change: Change): Promise<ReceiverAnswer> {
   const creator = change.comment?.creator_id ?? change.post?.creator_id;
   const author = endpoint.personal && typeof creator === 'number' ? deps.store.author(creator) : null;
   return await send(deps, endpoint, messageOfChange(deps.mirrorId, change, author));
 }
 
 /** One POST, noted whatever comes of it. */
-async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): Promise<Answer> {
+async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): Promise<ReceiverAnswer> {
   const { store, sender, clock, signal, base } = deps;
   const at = new Date(clock.now()).toISOString();
   const answer = await sender.post(postOf(endpoint, message, clock.now(), base), signal);
@@ -121,7 +120,7 @@ async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): P
 
 const GONE = 410;
 
-function fail({ store, clock, random }: DeliveryDeps, { id }: Endpoint, answer: Answer) {
+function fail({ store, clock, random }: DeliveryDeps, { id }: Endpoint, answer: ReceiverAnswer) {
   const { failures } = store.state(id);
   const wait = RETRY_MS[failures];
   const retryMs =
@@ -168,12 +167,16 @@ function compare(value: unknown, { operator, value: wanted }: NonNullable<Endpoi
 }
 
 /** A person asks: the same change once more, outside of the order, with the id it always has. */
-export async function replay(deps: DeliveryDeps, endpoint: Endpoint, number: number): Promise<Answer> {
+export async function replay(
+  deps: DeliveryDeps,
+  endpoint: Endpoint,
+  number: number,
+): Promise<ReceiverAnswer> {
   const change = deps.feed.find(number);
   if (!change) throw new AppError('usage', `there is no change ${number} any more`);
   return await attempt(deps, endpoint, change);
 }
 
-export async function sendTest(deps: DeliveryDeps, endpoint: Endpoint): Promise<Answer> {
+export async function sendTest(deps: DeliveryDeps, endpoint: Endpoint): Promise<ReceiverAnswer> {
   return await send(deps, endpoint, testMessage(randomUUID(), new Date(deps.clock.now()).toISOString()));
 }

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { replaceAddresses } from '../base/addresses.ts';
-import { redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Change, Values } from '../store/changes/change.ts';
+import type { Change, Values } from '../changes/change.ts';
+import { replaceAddresses } from '../text/addresses.ts';
+import { redactJson } from '../text/redact.ts';
 import type { Post } from './send.ts';
 
 /** Of an endpoint, what decides how a message to it looks. */
@@ -132,10 +132,10 @@ const markdownText: Escape = (text) => text.replace(/[\\`*_{}[\]<>#|~@]/g, '\\$&
 const markdownLink: Link = (title, url) =>
   `[${markdownText(title)}](${encodeURI(url).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))})`;
 
-/** What happened, for people in a channel. */
 function sentence({ type, change, author }: Message, base: string | null, link: Link, plain: Escape): string {
   if (!change) return 'This is a test of Feedback Mirror: messages arrive here.';
-  const what = TEXTS[change.type]?.(change, plain) ?? type;
+  const where = change.source === undefined ? '' : `${plain(change.source)}: `;
+  const what = `${where}${TEXTS[change.type]?.(change, plain) ?? type}`;
   const by = author?.name ? ` (${plain(author.name)})` : '';
   if (!change.post) return `${what}${by}`;
   const { title, url } = change.post;

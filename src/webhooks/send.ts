@@ -4,9 +4,7 @@ import { Agent, request } from 'undici';
 import { waitAsked } from '../api/retry.ts';
 import { messageOf } from '../base/errors.ts';
 
-/** What became of one POST. */
-export interface Answer {
-  /** Null where none came. */
+export interface ReceiverAnswer {
   status: number | null;
   ms: number;
   /** Null where the endpoint took it. */
@@ -22,11 +20,11 @@ export interface Post {
 }
 
 export interface WebhookSender {
-  post(post: Post, signal: AbortSignal): Promise<Answer>;
+  post(post: Post, signal: AbortSignal): Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
 
-export interface SenderOptions {
+export interface WebhookSenderOptions {
   /** Hosts, addresses and networks (`10.1.0.0/16`) in private ranges that may be called all the same. */
   allow: readonly string[];
   timeoutMs?: number;
@@ -43,7 +41,7 @@ const ANSWER_BYTES = 64 * 1024;
  * called unless it is listed. The connection goes to the very address that was checked, because the check is the connection's own
  * lookup: a name that changes its address afterwards changes nothing.
  */
-export function createWebhookSender(options: SenderOptions): WebhookSender {
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { timeoutMs = TIMEOUT_MS, lookup = systemLookup } = options;
   const isAllowed = allowList(options.allow);
   const agent = new Agent({

@@ -417,7 +417,7 @@ describe('a connection that is opened ahead of its create', () => {
     const client = clientOf(t, upstream.url);
     client.connectAhead();
     client.connectAhead();
-    await until('it stands', () => upstream.connections() === 1);
+    await until('it stands', () => upstream.connections() >= 1);
     assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
     assert.equal(upstream.connections(), 1);
     assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
@@ -431,7 +431,7 @@ describe('a connection that is opened ahead of its create', () => {
     });
     const client = clientOf(t, upstream.url);
     client.connectAhead();
-    await until('both sides have closed it', () => upstream.connections() === 1 && upstream.open() === 0);
+    await until('both sides have closed it', () => upstream.connections() >= 1 && upstream.open() === 0);
     assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
   });
 
@@ -494,7 +494,7 @@ describe('closing the client', () => {
     });
     const client = clientOf(t, upstream.url);
     const sending = client.create(DRAFT);
-    await until('the request has come', () => upstream.requests.length === 1);
+    await until('the request has come', () => upstream.requests.length >= 1);
     let isClosed = false;
     const closing = client.close().then(() => {
       isClosed = true;

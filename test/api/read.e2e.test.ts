@@ -484,7 +484,7 @@ describe('a read that is called off', () => {
     const upstream = await startUpstream(t, () => {});
     const client = clientOf(t, upstream.url);
     const running = failureOf(client.page('posts', ''));
-    await until('the request has come', () => upstream.requests.length === 1);
+    await until('the request has come', () => upstream.requests.length >= 1);
     await client.close();
     const error = await running;
     assert.ok(error instanceof AppError && error.code === 'interrupted');

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import fc from 'fast-check';
 import type { Page } from '../../src/api/client.ts';
 import { createRateLimit, type RateLimit } from '../../src/api/rate-limit.ts';
-import { idMemory, walk } from '../../src/api/walk.ts';
+import { walk } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -123,7 +122,7 @@ describe('a walk', () => {
     const upstream = await startUpstream(t, numbered(9));
     for await (const page of clientOf(t, upstream.url).posts()) {
       if (page.number < 9)
-        await until('the request has come', () => upstream.requests.length === page.number + 1);
+        await until('the request has come', () => upstream.requests.length >= page.number + 1);
       await new Promise(setImmediate);
       assert.equal(upstream.requests.length, Math.min(9, page.number + 1));
     }
@@ -135,7 +134,7 @@ describe('a walk', () => {
     );
     const walk = clientOf(t, upstream.url).posts();
     const first = await walk.next();
-    await until('the request has come', () => upstream.requests.length === 2);
+    await until('the request has come', () => upstream.requests.length >= 2);
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
     assert.equal(first.done, false);
     const error = await failureOf(walk.next());
@@ -364,7 +363,7 @@ describe('a walk that is left', () => {
     const { upstream, client, isGivenUp } = await slow(t);
     for await (const page of client.posts()) {
       assert.equal(page.number, 1);
-      await until('the request has come', () => upstream.requests.length === 2);
+      await until('the request has come', () => upstream.requests.length >= 2);
       break;
     }
     await isGivenUp();
@@ -374,7 +373,7 @@ describe('a walk that is left', () => {
     const { upstream, client, isGivenUp } = await slow(t);
     const reading = (async () => {
       for await (const page of client.posts()) {
-        await until('the request has come', () => upstream.requests.length === 2);
+        await until('the request has come', () => upstream.requests.length >= 2);
         throw new Error(`no taste for page ${page.number}`);
       }
     })();
@@ -389,7 +388,7 @@ describe('a walk that is left', () => {
     const walk = client.posts({ signal: controller.signal });
     await walk.next();
     const second = failureOf(walk.next());
-    await until('the request has come', () => upstream.requests.length === 2);
+    await until('the request has come', () => upstream.requests.length >= 2);
     controller.abort(reason);
     assert.equal(await second, reason);
     await isGivenUp();
@@ -552,37 +551,5 @@ describe('a `next` that leads away', () => {
       assert.match(error.hint ?? '', /Nothing was sent there/);
     }
     assert.equal(recorder.connections(), 0);
-  });
-});
-
-describe('the memory of ids', () => {
-  it('tells for any sequence of ids which come for the first time, as a set would', () => {
-    const ids = fc.array(fc.oneof(fc.nat(50), fc.maxSafeNat()), { maxLength: 3000 });
-    fc.assert(
-      fc.property(ids, (sequence) => {
-        const isFirst = idMemory();
-        const seen = new Set<number>();
-        for (const id of sequence) {
-          assert.equal(isFirst(id), !seen.has(id));
-          seen.add(id);
-        }
-      }),
-    );
-  });
-
-  it('keeps what it knows when the first id comes that does not fit into 32 bits', () => {
-    const isFirst = idMemory();
-    const ids = Array.from({ length: 2000 }, (_, n) => 2 ** 32 - 1000 + n);
-    for (const id of ids) assert.ok(isFirst(id), String(id));
-    for (const id of ids) assert.ok(!isFirst(id), String(id));
-  });
-
-  it('takes in a hundred thousand neighbouring ids, and multiples of a large power of two, in a moment', () => {
-    for (const step of [1, 2 ** 20, 2 ** 32]) {
-      const isFirst = idMemory();
-      const count = step === 1 ? 100_000 : 2000;
-      for (let i = 1; i <= count; i++) assert.ok(isFirst(i * step));
-      for (let i = 1; i <= count; i++) assert.ok(!isFirst(i * step));
-    }
   });
 });

@@ -54,14 +54,14 @@ describe('the system clock', () => {
 describe('a stored time', () => {
   const NOW = 1_000_000;
 
-  it('that lies in the future is not known to be over, but for the step of a time server', () => {
+  it('in the future counts as past only within the step of a time server', () => {
     assert.deepEqual(
       [null, NOW - DAY, NOW, NOW + 3000, NOW + DAY].map((at) => pastOrNull(at, NOW)),
       [null, NOW - DAY, NOW, NOW, null],
     );
   });
 
-  it('is due when it has come, and when nobody waits that long', () => {
+  it('is due when it is reached, and when it lies further ahead than the longest wait', () => {
     const due = [NOW - 1, NOW, NOW + 1, NOW + 60_000, NOW + 70_000, NOW + DAY].map((at) =>
       isDue(at, NOW, 60_000),
     );

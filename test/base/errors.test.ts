@@ -19,7 +19,7 @@ describe('AppError', () => {
 });
 
 describe('firstError', () => {
-  it('is what went wrong before things that were open could not be closed', () => {
+  it('returns the first failure, not the failures of closing after it', () => {
     const full = new AppError('storage', 'the disk is full');
     const fail = (): void => {
       using _one = { [Symbol.dispose]: () => assert.fail('closing') };
@@ -76,7 +76,7 @@ describe('codeOf', () => {
     assert.match(storageError(full())?.hint ?? '', /^Make room on the disk of DATA_DIR,/);
   });
 
-  it('is of no disk where a socket or a process has the same code', () => {
+  it('reports no disk error for sockets and processes with the same code', () => {
     const refused = (syscall: string) => Object.assign(new Error('no'), { code: 'EACCES', syscall });
     for (const syscall of ['listen', 'bind', 'connect', 'spawn node'])
       assert.equal(storageError(refused(syscall)), null);

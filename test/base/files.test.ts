@@ -49,7 +49,7 @@ describe('a file that is replaced', () => {
 });
 
 describe('what a killed run left', () => {
-  it('goes, also where this process has the number of that one; what is being written stays', async (t) => {
+  it('is removed even if the process id was reused, and files that are being written are kept', async (t) => {
     const folder = folderFor(t, 'leftovers');
     const own = temporaryName(join(folder, 'posts.csv'));
     const names = {

@@ -131,7 +131,7 @@ describe('metrics', () => {
     assert.match(contentType, /^text\/plain; version=0\.0\.4/);
   });
 
-  it('are what promtool accepts without a word', skipUnless('promtool'), async () => {
+  it('pass promtool check metrics without a warning', skipUnless('promtool'), async () => {
     const metrics = busy(createMetrics());
     metrics.observe(async () => GAUGES);
     const input = await metrics.text();

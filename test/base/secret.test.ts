@@ -92,11 +92,11 @@ describe('a secret that is hardly one', () => {
     assert.equal(new Secret('abcd').mask('abc abcd abcde'), 'abc [secret] [secret]e');
   });
 
-  it('may hold a lone surrogate', () => {
+  it('with a lone surrogate can be masked', () => {
     assert.equal(new Secret('\ud800canary').mask('a \ud800canary'), 'a [secret]');
   });
 
-  it('may hold what has a meaning in patterns and replacements', () => {
+  it('with characters special in patterns and replacements is masked', () => {
     assert.equal(new Secret('$&.*(').mask('x $&.*( y'), 'x [secret] y');
   });
 });

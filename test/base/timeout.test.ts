@@ -20,7 +20,7 @@ describe('a reader with a time limit', () => {
     assert.deepEqual([await read(), await read(), await read()], [null, null, 3]);
   });
 
-  it('gives null for what hangs, asks it only once, and is there again when it comes back', async () => {
+  it('returns null for a source that hangs, asks it once, and reads again when it answers', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     let asked = 0;
     const read = readWithin(1, () => {
@@ -39,7 +39,7 @@ describe('a reader with a time limit', () => {
 describe('work that a stop does not wait for', () => {
   const never = new Promise<string>(() => undefined);
 
-  it('gives nothing where the stop came before it, or comes meanwhile, and lets go of the signal', async () => {
+  it('returns undefined if the stop comes before or during it, and removes its listener', async () => {
     assert.equal(await unlessStopped(AbortSignal.abort(), never), undefined);
     const controller = new AbortController();
     const waiting = unlessStopped(controller.signal, never);

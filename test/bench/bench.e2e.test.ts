@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { measured } from '../../bench/frame/child.ts';
 import type { Bench } from '../../bench/frame/set.ts';
 import { closeUpstreams, sweptMirror, syncPosts, upstreamOf } from '../../bench/frame/upstream.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../laboratory/server.ts';
 import { CHECKOUT } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 

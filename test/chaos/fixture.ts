@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../laboratory/server.ts';
 import { freePort } from '../support/launch.ts';
 import { CANARY } from '../support/mirror-site.ts';
 import { type Drafts, openDrafts } from './load/drafts.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { create, open } from '../sandbox/client.ts';
+import { create, open } from '../laboratory/client.ts';
 import { folderFor } from '../support/folder.ts';
 import { changeBehaviour } from './faults/behaviour.ts';
 import { checkLedger } from './invariants/ledger.ts';

@@ -50,7 +50,7 @@ describe('backup', () => {
     );
   });
 
-  it('is a mirror: pointed at it, everything goes on from there', async (t) => {
+  it('is a mirror that every command can use', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);
     await site.run(['backup', 'copy.db']);

@@ -20,7 +20,7 @@ function linesOf(stdout: string): Line[] {
 }
 
 describe('feedback-mirror changes', () => {
-  it('prints one change a line, follows the feed, and goes on from a position', async (t) => {
+  it('prints one change a line, follows the feed, and resumes from a position', async (t) => {
     const site = await openSite(t, { posts: 6 });
     assert.equal((await site.run(['sync'])).code, 0);
     const before = linesOf((await site.run(['changes'])).stdout);
@@ -48,7 +48,7 @@ describe('feedback-mirror changes', () => {
     assert.match(gone.stderr, /Start again from a snapshot/);
   });
 
-  it('notices another mirror in the place of the one it follows, and goes on only where the position fits', async (t) => {
+  it('notices that the mirror was replaced, and resumes only if the position fits', async (t) => {
     const site = await openSite(t, { posts: 3 });
     assert.equal((await site.run(['sync'])).code, 0);
     const [mirror, copy] = [site.mirror, join(site.folder, 'copy.db')];
@@ -63,7 +63,7 @@ describe('feedback-mirror changes', () => {
     following.child.stdout.on('data', (chunk: Buffer) => {
       printed += chunk.toString();
     });
-    await until('the follower has read everything', () => linesOf(printed).length === 2);
+    await until('the follower has read everything', () => linesOf(printed).length >= 2);
     putBack();
     site.sandbox.world.addPost({ title: 'In the copy' });
     await site.run(['sync', 'posts']);

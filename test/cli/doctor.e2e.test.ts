@@ -15,8 +15,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { QueueFile } from 'bullmq-sqlite';
 import { examineFolder } from '../../src/doctor/machine.ts';
-import { QueueFile } from '../../src/queue/sqlite/index.ts';
 import { folderFor } from '../support/folder.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -268,7 +268,7 @@ describe('feedback-mirror doctor', () => {
     assert.ok(!existsSync(join(site.folder, 'elsewhere')));
   });
 
-  it('warns of a clock that differs, of other users who can read, and of settings that are none', async (t) => {
+  it('warns of a clock that differs, of files that others can read, and of unknown settings', async (t) => {
     const site = await openSite(t);
     mkdirSync(join(site.folder, 'data'));
     chmodSync(join(site.folder, 'data'), 0o755);
@@ -304,7 +304,7 @@ describe('feedback-mirror doctor', () => {
     assert.match(advice ?? '', /Nothing is lost/);
   });
 
-  it('tries a Redis, and tells the password of its URL to nobody', skipUnless('redis-server'), async (t) => {
+  it('connects to Redis and never shows the password of its URL', skipUnless('redis-server'), async (t) => {
     const site = await openSite(t);
     const redis = await startRedis();
     t.after(() => redis.stop());

@@ -7,7 +7,7 @@ import { Secret } from '../../src/base/secret.ts';
 import type { Check } from '../../src/doctor/check.ts';
 import { type DoctorInput, examine } from '../../src/doctor/examine.ts';
 import { examineAccess, examineFolder } from '../../src/doctor/machine.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
 
@@ -38,7 +38,7 @@ async function found(input: DoctorInput): Promise<Map<string, Check>> {
 }
 
 describe('the doctor', () => {
-  it('takes little space for a warning, and next to none for a failure', (t) => {
+  it('warns when little disk space is left, and fails when hardly any is left', (t) => {
     const folder = folderFor(t, 'doctor');
     const states = [49_999_999, 50_000_000, 999_999_999, 1_000_000_000].map((free) => {
       const { state, code } = examineFolder(folder, () => free);

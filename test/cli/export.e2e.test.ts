@@ -64,7 +64,7 @@ describe('export', () => {
     assert.deepEqual([since.code, since.stdout], [0, '']);
   });
 
-  it('with --redact tells nobody, and the same person by the same pseudonym each time', async (t) => {
+  it('with --redact replaces each person by the same pseudonym in every export', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);
     const args = ['--redact', 'emails', '--format', 'csv', '--out', '-'];

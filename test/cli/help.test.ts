@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Command } from 'commander';
 import { SETTINGS } from '../../config/schema.ts';
@@ -50,6 +52,39 @@ describe('the help of report', () => {
 });
 
 const ALL_FLAGS = new Set(commands.flatMap((command) => [...flagsOf(command)]));
+
+const root = resolve(import.meta.dirname, '../..');
+const PAGES = globSync(
+  ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/**/*.md', 'examples/**/*.{sql,yml}'],
+  { cwd: root },
+);
+
+/** Lines of commands as the documents print them; a comment behind one is no part of it. */
+function commandsIn(text: string): string[][] {
+  const lines = text.matchAll(/feedback-mirror ((?:[a-z]+ ?)+[^`\n#|]*)/g);
+  return [...lines].map(([, line = '']) =>
+    line
+      .replaceAll(/"[^"]*"|'[^']*'/g, 'TEXT')
+      .trim()
+      .split(/\s+/),
+  );
+}
+
+describe('the documents', () => {
+  it('name only commands and flags that exist', () => {
+    let checked = 0;
+    for (const page of PAGES)
+      for (const [name, ...words] of commandsIn(readFileSync(join(root, page), 'utf8'))) {
+        const command = program.commands.find((one) => one.name() === name);
+        if (!command) continue;
+        checked++;
+        const flags = new Set(family(command).flatMap((one) => [...flagsOf(one)]));
+        for (const flag of words.filter((word) => word.startsWith('--')))
+          assert.ok(flags.has(flag.replace(/[.,;:)\]=].*$/, '')), `${page}: ${name} ${flag}`);
+      }
+    assert.ok(checked > 60, String(checked));
+  });
+});
 
 describe('the help', () => {
   it('has commands to speak of, each named once', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { askQuestion, type Choices } from '../../src/cli/import-questions.ts';
-import { inspectCsv } from '../../src/outbox/csv/read.ts';
+import { type AskedChoices, askQuestion } from '../../src/cli/import-questions.ts';
+import { inspectCsv } from '../../src/outbox/import/csv/read.ts';
 import { columnQuestions, type Question, rowQuestions } from '../../src/outbox/import/questions.ts';
 import { importBenchFor } from '../outbox/import-feed.ts';
 
@@ -9,7 +9,7 @@ const COLUMNS = { mapping: [], otherTitles: ['Title'] };
 
 async function asked(question: Question, answers: string[], headers: string[] = []) {
   const said: string[] = [];
-  const choices: Choices = { map: {}, boards: { map: {}, acceptUnknown: false } };
+  const choices: AskedChoices = { map: {}, boards: { map: {}, acceptUnknown: false } };
   const ask = async (): Promise<string> => answers.shift() ?? assert.fail('it asks once more');
   await askQuestion({ say: (text) => void said.push(text), ask }, question, headers, choices);
   return { said: said.join('\n'), choices };
@@ -33,7 +33,7 @@ describe('a question in the terminal', () => {
     assert.deepEqual(choices.map, { title: 'Whatever else' });
   });
 
-  it('takes the name of another column, and asks again where there is none of that name', async () => {
+  it('accepts the name of another column, and asks again for an unknown name', async () => {
     const question: Question = {
       ...{ id: 'title', problem: 'p', question: 'q', note: null, answers: [] },
       ...{ takes: { column: 'title' }, isBlocking: true },

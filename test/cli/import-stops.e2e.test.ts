@@ -29,7 +29,7 @@ function stored(site: Site, where = '1'): number {
 }
 
 describe('an import that is killed', () => {
-  it('after a commit goes on from there: every row once', async (t) => {
+  it('after a commit resumes there, with every row once', async (t) => {
     const site = await openSite(t);
     writeFileSync(join(site.folder, 'rows.csv'), rows(2500));
     const dead = await site.run(['import', 'rows.csv'], { FEEDBACK_TEST_CRASH: 'import:accepted' });
@@ -44,7 +44,7 @@ describe('an import that is killed', () => {
     assert.equal(stored(site), 2500);
   });
 
-  it('before its results have their name leaves none, and the next run sends what both took in', async (t) => {
+  it('before the results file is renamed leaves no results, and the next run sends all rows', async (t) => {
     const site = await openSite(t);
     writeFileSync(join(site.folder, 'rows.csv'), rows(40));
     const args = ['import', 'rows.csv', '--results', 'out.csv', '--wait'];
@@ -88,7 +88,7 @@ describe('a file of 20,000 rows', () => {
 });
 
 describe('an import that is stopped with Ctrl-C', () => {
-  it('leaves everything in the outbox, says so, and goes on when it is run again', async (t) => {
+  it('keeps all rows in the outbox, says so, and resumes when it is run again', async (t) => {
     const site = await openSite(t);
     writeFileSync(join(site.folder, 'rows.csv'), rows(10));
     const slow = site.start([

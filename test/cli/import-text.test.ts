@@ -135,7 +135,7 @@ describe('what a dry run says', () => {
     assert.deepEqual([missing({ mirror: 'empty' }), missing({ mirror: 'no posts' }), missing({})], [1, 1, 0]);
   });
 
-  it('is which boards nobody knows', () => {
+  it('names the unknown boards', () => {
     const board = { board: 'Ideen', alsoWritten: ['ideen'], rows: 3, line: 4, suggestions: ['ideas'] };
     const lines = said({ unknownBoards: [board], moreUnknownBoards: 2 });
     assert.ok(lines.includes('Ideen, ideen 3 4 ideas'));
@@ -144,7 +144,7 @@ describe('what a dry run says', () => {
     assert.ok(!said().some((line) => /boards/.test(line)));
   });
 
-  it('is which rows look like posts, or that none does where that was looked for', () => {
+  it('names the rows that look like existing posts, or says that none does', () => {
     const example = { line: 2, title: 'Dark', kind: 'same', postId: 7, postTitle: 'Dark' } as const;
     const byKind = { same: 1200, title: 3, content: 0 };
     const found = said({

@@ -53,7 +53,7 @@ const KEY_BY_KEY = `
   };`;
 
 describe('init', () => {
-  it('says what is wrong with standard input where the token should stand there', async (t) => {
+  it('says what is wrong with a token on standard input', async (t) => {
     const { folder: cwd } = await openSite(t);
     const args = ['init', '--feedback-base-url', 'http://127.0.0.1:9'];
     const told = async (input: string) => {
@@ -195,7 +195,7 @@ describe('init', () => {
     assert.deepEqual([code, site.sandbox.requestCount], [2, 0], stderr);
   });
 
-  it('never repeats what stands after the command, which may be a token', async (t) => {
+  it('never repeats its arguments, because one may be a token', async (t) => {
     const site = await openSite(t);
     const { code, stderr } = await runCli(['init', site.sandbox.url, CANARY], { cwd: site.folder });
     assert.equal(code, 2);

@@ -3,21 +3,21 @@ import { describe, it } from 'node:test';
 import {
   EMPTY,
   hindranceLines,
-  listText,
+  outboxListText,
   pausedText,
   showText,
   stateNamed,
   stateText,
 } from '../../src/cli/outbox-text.ts';
-import { edit, pauseBatch, sendEdited } from '../../src/outbox/decide.ts';
-import { push } from '../../src/outbox/push.ts';
-import type { BatchRow } from '../../src/store/outbox/batches.ts';
-import type { OutboxRow } from '../../src/store/outbox/types.ts';
-import type { ViewedPost } from '../../src/store/outbox/view.ts';
+import type { OutboxRow } from '../../src/outbox/decide/types.ts';
+import { edit, pauseBatch, sendEdited } from '../../src/outbox/person.ts';
+import { push } from '../../src/outbox/send/push.ts';
+import type { BatchRow } from '../../src/outbox/store/batches.ts';
+import type { ViewedPost } from '../../src/outbox/store/view.ts';
 import { benchFor, MINUTE, TEXT } from '../outbox/bench.ts';
 
 describe('an import that was paused, told', () => {
-  it('is paused also where none of its rows waits, because all are on their way', () => {
+  it('says that it is paused also if all of its rows are being sent', () => {
     const told = (rows: number, sending: number) => pausedText({ batch: 'b1', rows, sending });
     assert.equal(told(0, 3), 'batch b1: paused; 3 rows are on their way');
     assert.equal(told(0, 1), 'batch b1: paused; 1 row is on its way');
@@ -86,8 +86,8 @@ describe('a list of the outbox', () => {
     ...{ rows: [aRow()], counts: { ...EMPTY, ready: 5, confirmed: 1 }, paused: null, refused: [] },
     ...{ filter: { state: null, batch: null }, batch: null, estimate: null },
   };
-  const said = (changes: Partial<Parameters<typeof listText>[0]> = {}) =>
-    listText({ ...LISTED, ...changes }, 200).split('\n');
+  const said = (changes: Partial<Parameters<typeof outboxListText>[0]> = {}) =>
+    outboxListText({ ...LISTED, ...changes }, 200).split('\n');
 
   it('shows each row with the post that it became', () => {
     const [head, row] = said({
@@ -127,7 +127,7 @@ describe('a list of the outbox', () => {
     assert.deepEqual(said({ rows: [] }), ['outbox: 5 queued, 1 sent']);
   });
 
-  it('says of an import whether it goes on, and how long that takes', () => {
+  it('says whether an import is paused, and how long it takes', () => {
     const filter = { state: null, batch: 'b1' };
     const batch = (told: Partial<BatchRow>) =>
       ({ batch: 'b1', paused_at: null, cancelled_at: null, ...told }) as BatchRow;
@@ -204,7 +204,7 @@ describe('a row that needs a decision, shown', () => {
       .split('\n')
       .map((line) => line.trim().replace(/ +/g, ' '));
 
-  it('stands beside the posts it could be, and the ways to go on', () => {
+  it('is shown beside its candidate posts, with the commands that decide', () => {
     const shown = lines({ state: 'uncertain', candidates: [5, 6, 8], baseline: [8] }, [
       post(5, { deleted: 1 }),
       post(6, { confirms: 9 }),
@@ -240,7 +240,7 @@ describe('a row that needs a decision, shown', () => {
     assert.ok(offers(shown(post(5, { confirms: 9 }))), 'the mirror does not know the other');
   });
 
-  it('goes on otherwise in every other state', () => {
+  it('shows other commands in every other state', () => {
     const commands = (state: OutboxRow['state']) =>
       lines({ state }, []).flatMap((line) => /feedback-mirror outbox (\S+) 12/.exec(line)?.[1] ?? []);
     const states = ['proposed', 'rejected', 'cancelled', 'ready', 'confirmed'] as const;

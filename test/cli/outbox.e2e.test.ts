@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 
 /** A site with rows in the given states, made as the sender would make them. */
@@ -132,7 +132,7 @@ describe('feedback-mirror outbox', () => {
     assert.match(url ?? '', /\/p\/4\/$/);
   });
 
-  it('says what a row is when its state does not allow a decision, and when there is none', async (t) => {
+  it('refuses a decision that the state of the row forbids, and an unknown row', async (t) => {
     const site = await siteWith(t, ['confirmed', 'uncertain', 'ready']);
     const wrong: [string[], RegExp][] = [
       [
@@ -159,7 +159,7 @@ describe('feedback-mirror outbox', () => {
     assert.equal((await stateOf(site, 2)).state, 'uncertain');
   });
 
-  it('stands in the status, with why nothing is sent', async (t) => {
+  it('is part of the status, with the reason why nothing is sent', async (t) => {
     const site = await siteWith(t, ['ready', 'rejected']);
     assert.match((await site.run(['status'])).stdout, /\noutbox: 1 queued, 1 rejected\n/);
     const store = openOutboxStore({ path: site.mirror, upstream: site.sandbox.url, holder: 'test' });
@@ -183,7 +183,7 @@ describe('feedback-mirror outbox', () => {
     assert.match(stderr, /--format "xml" is not known; it can be csv/);
   });
 
-  it('refuses a board that nobody knows, says what may be meant, and takes it when told to', async (t) => {
+  it('refuses an unknown board with suggestions, and takes it with --accept-unknown-boards', async (t) => {
     const site = await siteWith(t, ['rejected', 'uncertain']);
     const args = ['outbox', 'edit', '1', '--title', 'T', '--board', 'bugz'];
     const { code, stdout, stderr } = await site.run(args);

@@ -117,7 +117,7 @@ describe('the program', () => {
     }
   });
 
-  it('ends quietly when nobody reads its output any more', async () => {
+  it('ends quietly when the reader of its output closes the pipe', async () => {
     for (const args of [['config'], ['report'], ['query', '--schema'], ['sandbox', '--posts', '1']]) {
       const child = spawnCli(args);
       child.stdout.destroy();
@@ -127,7 +127,7 @@ describe('the program', () => {
     }
   });
 
-  it('reports a failure nobody waited for, with its stack and without the token', async () => {
+  it('reports an unhandled failure with its stack and without the token', async () => {
     const preload = `process.on('newListener', (name) => {
       if (name === 'uncaughtException') setImmediate(() => Promise.reject(new Error('stray with canary-token')));
     });`;

@@ -127,7 +127,7 @@ describe('a mirror that is an older copy', () => {
     assert.equal((await olderCopy(site))?.since, null);
   });
 
-  it('does the same on a machine that has nothing but the copy, and says what it cannot know', async (t) => {
+  it('restores on a machine that has only the copy, and says what the copy cannot know', async (t) => {
     const site = await siteWithFile(t);
     await done(site, 'backup', 'copy.db');
     await done(site, 'import', 'ideas.csv', '--wait');
@@ -146,7 +146,7 @@ describe('a mirror that is an older copy', () => {
     assert.match(stdout, /Erase again whom you erased since/);
   });
 
-  it('holds nobody who was erased since, from the first answer on, and sends nothing for them', async (t) => {
+  it('shows and sends nothing of people who were erased after the backup', async (t) => {
     const site = await siteWithFile(t);
     site.sandbox.world.addPost({ title: 'Zeppelin wishes', content: 'From me.', email: 'ada@example.com' });
     await done(site, 'sync');
@@ -224,7 +224,7 @@ describe('restore --from a backup', () => {
     );
   });
 
-  it('refuses what is no whole backup of this upstream, and leaves the mirror as it is', async (t) => {
+  it('refuses incomplete backups and those of another upstream, and leaves the mirror unchanged', async (t) => {
     const site = await siteWithFile(t);
     const at = (name: string): string => join(site.folder, name);
     await done(site, 'backup', 'copy.db');
@@ -241,11 +241,16 @@ describe('restore --from a backup', () => {
     new Database(at('elsewhere.db'))
       .exec("UPDATE meta SET value = 'https://x.test' WHERE key = 'upstream'")
       .close();
+    copyFileSync(at('copy.db'), at('short.db'));
+    new Database(at('short.db')).exec('DROP TABLE posts').close();
+    mkdirSync(at('folder.db'));
     const refusals: [file: string, code: number, why: RegExp][] = [
       ['nowhere.db', 2, /there is no file/],
       ['text.db', 2, /not an SQLite database/],
       ['empty.db', 2, /is empty/],
-      ['cut.db', 7, /damaged|malformed/],
+      ['folder.db', 2, /folder\.db is not a regular file/],
+      ['cut.db', 7, /cut\.db.* damaged/],
+      ['short.db', 7, /short\.db is damaged, so nothing was restored/],
       ['torn.db', 7, /damaged|malformed/],
       ['other.db', 2, /another program/],
       ['elsewhere.db', 2, /belongs to https:\/\/x\.test/],

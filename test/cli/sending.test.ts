@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { paceText } from '../../src/cli/sending.ts';
-import { push } from '../../src/outbox/push.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { benchFor } from '../outbox/bench.ts';
 
 describe('a command that waits for its rows', () => {

@@ -83,14 +83,14 @@ describe('starting', () => {
     );
   });
 
-  it('loads nothing for the service that only the queue board, an agent or another queue needs', async (t) => {
+  it('loads nothing for the service that only an agent or another queue needs', async (t) => {
     const site = await openSite(t);
     const service = await startService(site, { NODE_OPTIONS });
     await until('it is ready', () => isReady(service));
     await service.stop();
     const loaded = service.said().split('\n');
     assert.ok(loaded.includes('bullmq') && loaded.includes('fastify'), String(loaded));
-    const others = ['ajv', '@bull-board/api', '@modelcontextprotocol/server', 'zod', 'ioredis', 'pg'];
+    const others = ['ajv', '@modelcontextprotocol/server', 'zod', 'ioredis', 'pg'];
     assert.deepEqual(
       loaded.filter((name) => others.includes(name)),
       [],

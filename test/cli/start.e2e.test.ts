@@ -5,8 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { SandboxOptions } from '../../src/sandbox/server.ts';
 import { ask } from '../http/client.ts';
+import type { SandboxOptions } from '../laboratory/server.ts';
+import { assertExact } from '../mirror/mirror-rows.ts';
 import { logOf, startService } from '../service/runs.ts';
 import { CHECKOUT, ENTRY, runCli, spawnCli } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
@@ -14,7 +15,6 @@ import { openSite, type Running, running, type Site } from '../support/mirror-si
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { assertExact } from '../sync/mirror-rows.ts';
 
 describe('the service on its own', () => {
   it('mirrors the sandbox of a first run without any settings, and ends well when told to', async (t) => {
@@ -41,11 +41,13 @@ describe('the service on its own', () => {
     command: ['sh', '-c', `"${process.execPath}" "${ENTRY}" start; true`],
     event: 'npx',
   };
-  // Of the checkout only: an installed program has no `npm start`, and is started by other means.
-  for (const { way, command, event } of process.env.FEEDBACK_MIRROR ? [] : [npm, npx])
+  // An installed program has no `npm start`.
+  for (const { way, command, event } of process.env.FEEDBACK_MIRROR ? [npx] : [npm, npx])
     it(`ends with the process that ${way} started, which a signal does not get past`, async (t) => {
       const DATA_DIR = folderFor(t, 'started');
-      const env = { ...process.env, DATA_DIR, HTTP_PORT: '0', npm_lifecycle_event: event };
+      // The program refuses unknown names that begin like its settings.
+      const { FEEDBACK_MIRROR: _, ...inherited } = process.env;
+      const env = { ...inherited, DATA_DIR, HTTP_PORT: '0', npm_lifecycle_event: event };
       const [program = '', ...args] = command;
       const starter = spawn(program, args, { env, stdio: 'ignore' });
       const place = join(DATA_DIR, 'service.json');
@@ -105,7 +107,7 @@ describe('the service', skipUnless('redis-server'), () => {
     await until('two sweeps', () => hasSwept(service));
     const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the service', '--json']);
     assert.equal(created.code, 0, created.stderr);
-    await until('a post', () => site.sandbox.world.ledger().length === 1);
+    await until('a post', () => site.sandbox.world.ledger().length >= 1);
     await stop(service);
     const again = await site.run(['sync', '--json']);
     assert.equal(again.code, 0, again.stderr);
@@ -162,7 +164,7 @@ describe('the service', skipUnless('redis-server'), () => {
     assert.ok(!existsSync(site.mirror));
   });
 
-  it('goes on after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
+  it('resumes after an outage of the upstream, and logs neither token nor e-mail', async (t) => {
     const site = await open(t, { faults: 'status code=503 on=lists to=3' });
     const service = site.start(['start', '--log-level', 'debug', '--log-format', 'json']);
     await until('requests', () => site.sandbox.requestCount >= 12);

@@ -23,7 +23,7 @@ interface Status {
 }
 
 describe('feedback-mirror status', () => {
-  it('says what to do first where there is no mirror, and makes none', async (t) => {
+  it('says what to do first if there is no mirror, and creates none', async (t) => {
     const site = await openSite(t);
     for (let times = 0; times < 2; times++) {
       const { code, stdout, stderr } = await site.run(['status']);
@@ -95,7 +95,7 @@ describe('feedback-mirror status', () => {
     );
     assert.match(
       stdout,
-      /\n\d+ comments are missing since .* UTC; they count as deleted after at most \d more sweeps without them\.\n/,
+      /\n1 comment is missing since .* UTC; it counts as deleted after one more sweep without it\.\n/,
     );
   });
 

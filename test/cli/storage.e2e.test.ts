@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../laboratory/server.ts';
 import { type CliResult, ENTRY } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/launch.ts';
@@ -48,7 +48,7 @@ describe('a disk that refuses', skipUnless('prlimit'), () => {
     const [command = '', ...rest] = limited;
     return new Promise((resolve) => {
       // A command that spins does not hear a polite signal.
-      const options = { cwd: home, env: own, timeout: 180_000, killSignal: 'SIGKILL', ...NOBODY } as const;
+      const options = { cwd: home, env: own, timeout: 30_000, killSignal: 'SIGKILL', ...NOBODY } as const;
       const child = execFile(command, rest, options, (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, stdout, stderr }),
       );

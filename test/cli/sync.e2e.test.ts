@@ -3,10 +3,10 @@ import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sweepScale } from '../../src/cli/sync.ts';
+import { assertExact } from '../mirror/mirror-rows.ts';
 import { holdLock } from '../support/holder.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
-import { assertExact } from '../sync/mirror-rows.ts';
 
 interface Output {
   passes: { resource: string; mode: string; outcome: string; rows: number; held: number; deleted: number }[];
@@ -75,7 +75,7 @@ describe('feedback-mirror sync', () => {
     assert.equal(site.sandbox.requestCount, 0);
   });
 
-  it('exits 3 with a hint when the token is refused, and goes on later', async (t) => {
+  it('exits 3 with a hint when the token is refused, and resumes later', async (t) => {
     const site = await openSite(t, { faults: 'unauthorised on=posts from=3' });
     const { code, stderr } = await site.run(['sync']);
     assert.equal(code, 3);
@@ -87,7 +87,7 @@ describe('feedback-mirror sync', () => {
     assertExact(site.mirror, site.sandbox.world);
   });
 
-  it('exits 4 when nobody answers', async (t) => {
+  it('exits 4 when the upstream does not answer', async (t) => {
     const site = await openSite(t);
     await site.sandbox.close();
     const { code, stdout, stderr } = await site.run(['sync', '--json']);
@@ -131,7 +131,7 @@ describe('feedback-mirror sync', () => {
     assert.match(stdout, /\n30 posts are missing and not deleted yet: later sweeps decide\./);
   });
 
-  it('exits 2 on the mirror of another upstream and leaves it as it is', async (t) => {
+  it('exits 2 on the mirror of another upstream and leaves it unchanged', async (t) => {
     const site = await openSite(t);
     await site.run(['sync', 'posts']);
     const before = readFileSync(site.mirror);
@@ -175,7 +175,7 @@ describe('feedback-mirror sync', () => {
     assert.match(stdout, /^title\r\n\[erased\]\r\n$/);
   });
 
-  it('shows a bar that begins where a sweep is resumed, and none before anybody knows its end', () => {
+  it('shows a bar that begins where a sweep is resumed, and no bar while the total is unknown', () => {
     const counts = { rows: 6600, pages: 66, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
     const known = { live: 10_000, lastSweepAt: '2026-01-01T00:00:00.000Z' };
     assert.deepEqual(sweepScale(known, { resumed: 1, counts }), { from: 6500, total: 16_500 });
@@ -186,7 +186,7 @@ describe('feedback-mirror sync', () => {
     });
   });
 
-  it('shows no progress where nobody looks', async (t) => {
+  it('shows no progress if stderr is no terminal', async (t) => {
     const site = await openSite(t, { faults: 'latency ms=20' });
     const { said, end } = site.start(['sync']);
     await until('some pages', () => site.sandbox.requestCount > 5);

@@ -20,7 +20,7 @@ describe('a table', () => {
     assert.equal(table(['a', 'b'], []), 'A  B');
   });
 
-  it('has as many rows as it is given, also where texts are wrapped', () => {
+  it('keeps the number of rows when texts are wrapped', () => {
     const rows = Array.from({ length: 150_000 }, (_, i) => [String(i), 'x']);
     assert.equal(table(['n', 'x'], rows).split('\n').length, rows.length + 1);
     const words = 'a b c d e f g h i j';
@@ -76,7 +76,7 @@ describe('a table', () => {
 });
 
 describe('exit codes', () => {
-  it('are those of the manual', () => {
+  it('are the documented ones', () => {
     assert.deepEqual(
       ERROR_CODES.map((code) => [code, EXIT_CODES[code]]),
       [

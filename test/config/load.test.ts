@@ -12,8 +12,8 @@ describe('where a setting comes from', () => {
     const flags = { LOG_LEVEL: 'trace' };
     const env = { LOG_LEVEL: 'debug' };
     const found = [{ flags, env, cwd }, { env, cwd }, { cwd }, {}].map((part) => {
-      const { logLevel, sources } = load(part);
-      return [logLevel, sources.logLevel];
+      const { logLevel, origins } = load(part);
+      return [logLevel, origins.logLevel];
     });
     assert.deepEqual(found, [
       ['trace', 'flag'],
@@ -58,8 +58,8 @@ describe('a secret', () => {
       { cwd },
       { cwd: byFile },
     ].map((part) => {
-      const { token, sources } = load(part);
-      return [token?.reveal(), sources.token];
+      const { token, origins } = load(part);
+      return [token?.reveal(), origins.token];
     });
     assert.deepEqual(found, [
       ['from-env', 'environment'],
@@ -85,7 +85,7 @@ describe('a secret', () => {
     );
   });
 
-  it('does not need its file when it stands in a place that goes before', () => {
+  it('is not read from its file if a place of higher rank has it', () => {
     const cwd = folder({ '.env': 'FEEDBACK_API_TOKEN_FILE=/nowhere/at/all\n' });
     assert.equal(load({ cwd, env: { FEEDBACK_API_TOKEN: 'from-env' } }).token?.reveal(), 'from-env');
   });
@@ -106,7 +106,7 @@ describe('the settings', () => {
   it('are frozen', () => {
     const settings = load();
     assert.throws(() => Object.assign(settings, { logLevel: 'trace' }), TypeError);
-    assert.throws(() => Object.assign(settings.sources, { logLevel: 'flag' }), TypeError);
+    assert.throws(() => Object.assign(settings.origins, { logLevel: 'flag' }), TypeError);
   });
 
   it('keep the data of the sandbox apart from those of a real service', () => {

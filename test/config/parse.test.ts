@@ -43,7 +43,7 @@ describe('a duration', () => {
     assert.deepEqual([0, 90_000, 3_600_000, 172_800_000].map(durationText), ['0ms', '90s', '1h', '2d']);
   });
 
-  it('may have a word for none', () => {
+  it('can be a word such as off', () => {
     const parse = durationOr('off');
     assert.equal(parse('off'), 'off');
     assert.equal(parse('5m'), 300_000);
@@ -61,7 +61,7 @@ describe('an integer', () => {
 });
 
 describe('a word', () => {
-  it('is one of those allowed, to the letter', () => {
+  it('must be one of the allowed words, letter by letter', () => {
     const parse = oneOf('header', 'query');
     assert.equal(parse(' query '), 'query');
     for (const written of ['Query', 'cookie', ''])
@@ -85,7 +85,7 @@ describe('a parameter name', () => {
 });
 
 describe('hosts and networks', () => {
-  it('are names, addresses, and networks whose size their addresses have', () => {
+  it('accept host names, addresses, and networks with a valid prefix length', () => {
     const list = 'receiver.internal, 127.0.0.1, ::1, 10.0.0.0/8, 0.0.0.0/0, fd00::/8, ::/128';
     assert.deepEqual(hostsAndNetworks(list), list.split(', '));
     for (const entry of ['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', 'host/8'])
@@ -98,7 +98,7 @@ describe('hosts and networks', () => {
 });
 
 describe('names', () => {
-  it('stand with commas between, none of them empty', () => {
+  it('are separated by commas, and none is empty', () => {
     assert.deepEqual(names(' Done,Live on the web '), ['Done', 'Live on the web']);
     for (const written of ['', ',', 'Done,', 'Done,,Live'])
       assert.throws(() => names(written), /none of them empty/, written);

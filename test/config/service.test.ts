@@ -25,7 +25,7 @@ describe('a cron pattern', () => {
 });
 
 describe('a time zone', () => {
-  it('is one the machine knows', () => {
+  it('must be known to the machine', () => {
     assert.equal(timeZone('Europe/Berlin'), 'Europe/Berlin');
     assert.throws(() => timeZone('Nowhere/Else'), /such as UTC or Europe\/Berlin/);
   });
@@ -102,7 +102,7 @@ describe('the queue', () => {
       assert.throws(() => queueUrl(url), /must be a URL such as redis:/, url);
   });
 
-  it('is a secret, and its password is one on its own', () => {
+  it('URL is a secret, and its password is masked separately', () => {
     const settings = load({ env: { QUEUE_URL: 'redis://:pa%24sword@h' } });
     const masked = secretsOf(settings).reduce((text, secret) => secret.mask(text), 'NOAUTH pa$sword');
     assert.equal(masked, 'NOAUTH [secret]');

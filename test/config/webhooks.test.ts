@@ -46,7 +46,7 @@ describe('the endpoints of WEBHOOKS_FILE', () => {
     assert.deepEqual(few?.rule, { field: 'votes', operator: '>=', value: '50' });
   });
 
-  it('are refused with a sentence that says which one and why, and shows neither address nor secret', (t) => {
+  it('are refused with the number of the entry and the reason, without address and secret', (t) => {
     const refusals: [object, RegExp][] = [
       [{ ...HOOK, url: 'ftp://example.com/private' }, /"url" must be a URL/],
       [{ ...HOOK, url: 'https://me:pass@example.com/private' }, /"url" must not hold a user name/],
@@ -109,7 +109,7 @@ describe('a webhook of the environment', () => {
 });
 
 describe('a rule', () => {
-  it('compares counts by size, and names by being the same', () => {
+  it('compares counts by size, and names by equality', () => {
     assert.deepEqual(rule('status=In Progress'), { field: 'status', operator: '=', value: 'In Progress' });
     for (const wrong of ['status>Open', 'votes=many', 'colour=red', 'votes>='])
       assert.throws(() => rule(wrong), /must be a rule such as/);

@@ -6,16 +6,16 @@ import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { RESOURCES } from '../../src/contract/endpoints.ts';
 import { type ReplicaDeps, replica } from '../../src/http/replica/index.ts';
-import type { HttpPart } from '../../src/http/server.ts';
-import type { SandboxOptions, World } from '../../src/sandbox/server.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
-import { openReplicaReads } from '../../src/store/replica/replica.ts';
-import { syncOnce } from '../../src/sync/engine.ts';
+import type { HttpPart } from '../../src/http/server/site.ts';
+import { openMirrorStore } from '../../src/mirror/store/store.ts';
+import { syncOnce } from '../../src/mirror/sweep/engine.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
+import { openReplicaReads } from '../../src/replica/replica.ts';
 import { open as openHttp } from '../http/service.ts';
+import { open as openSandbox } from '../laboratory/client.ts';
+import type { SandboxOptions, World } from '../laboratory/server.ts';
 import { drive } from '../outbox/drive.ts';
-import { open as openSandbox } from '../sandbox/client.ts';
 import { folderFor } from '../support/folder.ts';
 
 /** A server of the API, and the world that it shows. */

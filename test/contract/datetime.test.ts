@@ -100,7 +100,7 @@ describe('a date that does not exist', () => {
     '',
   ];
 
-  it('is the beginning of a day where the service shows no more', () => {
+  it('reads a date without a time as the start of that day', () => {
     assert.equal(toInstant('2024-02-29'), '2024-02-29T00:00:00.000Z');
   });
 
@@ -129,13 +129,13 @@ describe('a date that does not exist', () => {
 });
 
 describe('two texts of a moment', () => {
-  it('are the same in whatever zone and precision they are spelt', () => {
+  it('are equal in any time zone and precision', () => {
     for (const same of ['2024-05-06T07:08:09Z', '2024-05-06 07:08:09.000000', '2024-05-06T09:08:09,0+02:00'])
       assert.ok(isSameMoment('2024-05-06T07:08:09.000Z', same), same);
     assert.ok(isSameMoment('2024-05-06T07:08:09.123450Z', '2024-05-06T07:08:09.12345Z'));
   });
 
-  it('are not the same where one tells more', () => {
+  it('differ if one has more digits of the second', () => {
     assert.ok(!isSameMoment('2024-05-06T07:08:09Z', '2024-05-06T07:08:09.000001Z'));
     assert.ok(!isSameMoment('2024-05-06T07:08:09.123Z', '2024-05-06T07:08:09.123456Z'));
   });

@@ -96,7 +96,7 @@ describe('decoding a post', () => {
     }
   });
 
-  it('takes what a table of fields takes, whichever field is how wrong', () => {
+  it('accepts exactly the rows that the table of fields accepts', () => {
     const wrong: [keyof typeof post, unknown, string | null][] = [
       ['id', 0, null],
       ['id', true, 'id is not an integer'],
@@ -135,7 +135,7 @@ describe('decoding a comment', () => {
     for (const [status, kept] of statuses) assert.equal(decodedComment({ ...comment, status }).status, kept);
   });
 
-  it('keeps a kind nobody documented', () => {
+  it('keeps an undocumented kind', () => {
     assert.equal(decodedComment({ ...comment, kind: 'status-change' }).kind, 'status-change');
   });
 
@@ -239,7 +239,7 @@ describe('numbers beyond 2^53 - 1', () => {
       assert.equal(extraOf(edited('{"id":42', `{"x":${x},"id":42`)), `{"x":${x}}`);
   });
 
-  it('are not confused with fractions, which are no integers at all', () => {
+  it('are told from fractions, which are refused as integers', () => {
     assert.equal(refusal(edited('"id":42', '"id":42.5')), 'id is not an integer');
     assert.equal(refusal(edited('"id":42', '"id":42.0')), null);
   });
@@ -275,7 +275,7 @@ describe('lone surrogates', () => {
 describe('a list envelope', () => {
   const problem = (raw: unknown) => problemOf(raw, Envelope);
 
-  it('may hold anything as next, and rows of any shape, since each row is judged on its own', () => {
+  it('accepts any next and rows of any shape, because each row is decoded separately', () => {
     for (const next of [null, 'https://x/?page=2', 2, '', {}, false])
       assert.equal(problem({ next, results: [null, 1, {}] }), null);
     assert.equal(problem({ previous: null, results: [] }), 'next is missing');

@@ -7,11 +7,11 @@ import { createLogger } from '../../src/base/log.ts';
 import { addAssets } from '../../src/http/dashboard/assets.ts';
 import type { LiveStats } from '../../src/http/dashboard/events.ts';
 import { addEvents } from '../../src/http/dashboard/events.ts';
-import type { LiveStatsReader, MirrorStats } from '../../src/store/live-stats.ts';
+import type { LiveStatsReader, MirrorStats } from '../../src/state/live-stats.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
+import { progressWith } from '../service/healthy.ts';
 import { CHECKOUT } from '../support/cli.ts';
-import { progressWith } from '../worker/healthy.ts';
 
 const serveFiles = (t: TestContext, hasLogin = false): Promise<Running> =>
   open(t, {
@@ -53,21 +53,21 @@ describe('the files of the dashboard', () => {
 
   it('are scripts without types, as Node itself strips them', async (t) => {
     const http = await serveFiles(t);
-    const { body, headers } = await ask(http, '/assets/dom.ts');
+    const { body, headers } = await ask(http, '/assets/h.ts');
     assert.match(String(headers['content-type']), /text\/javascript/);
-    assert.doesNotMatch(body, /: Child\[\]|interface /);
+    assert.doesNotMatch(body, /: Child\b|interface /);
   });
 
   it('bring the editor as modules of its packages, each of which names only others that are served', async (t) => {
     const http = await serveFiles(t);
-    const modules = new Set(['/assets/editor.ts']);
+    const modules = new Set(['/assets/parts/editor.ts', '/assets/main.ts']);
     // The set grows while it is walked: what a module takes from is asked for next.
     for (const url of modules) {
       const { status, body } = await ask(http, url);
       assert.equal(status, 200, url);
       const named = [...body.matchAll(/^(?:import|export)\b[^;'"]*\bfrom ['"]([^'"]+)['"]/gm)];
       for (const [, path = ''] of named) {
-        assert.match(path, /^(\.\/|\/assets\/modules\/)/, `${url} takes from ${path}`);
+        assert.match(path, /^(\.{1,2}\/|\/assets\/modules\/)/, `${url} takes from ${path}`);
         modules.add(new URL(path, `http://mirror.test${url}`).pathname);
       }
     }
@@ -174,9 +174,9 @@ async function* statsOf(http: Running, signal: AbortSignal): AsyncGenerator<Live
 }
 
 describe('the live numbers', () => {
-  const serve = (t: TestContext, stats: LiveStatsReader): Promise<Running> => {
+  const serve = (t: TestContext, stats: LiveStatsReader, progress = progressWith()): Promise<Running> => {
     const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
-    const events = { stats, progress: async () => progressWith(), log, everyMs: 5 };
+    const events = { stats, progress: async () => progress, log, everyMs: 5 };
     return open(t, { parts: [(app) => addEvents(app, events)] });
   };
 
@@ -189,6 +189,17 @@ describe('the live numbers', () => {
     assert.deepEqual([first.value?.live.posts, first.value?.toDecide, first.value?.isReady], [10, 2, true]);
     stats.move(11);
     for await (const { live } of stream) if (live.posts === 11) break;
+    leave.abort();
+  });
+
+  it('name the row of the runbook while the service is not ready', async (t) => {
+    const http = await serve(t, movingStats(), progressWith({ queue: { reachable: false } }));
+    const leave = new AbortController();
+    const { value } = await statsOf(http, leave.signal).next();
+    assert.match(
+      (value as LiveStats).trouble ?? '',
+      /queue does not answer \(docs\/operations\.md#queue-away\)$/,
+    );
     leave.abort();
   });
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { BatchState } from '../../src/http/dashboard/batches.ts';
 import type { DuplicatePage, ImportState } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
-import { openUploads } from '../../src/http/dashboard/uploads.ts';
+import { Uploads } from '../../src/http/dashboard/uploads.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
@@ -88,6 +88,24 @@ describe('importing over HTTP', () => {
     assert.deepEqual(tallyOf(again), [3, 0, 2, 1], 'the same file again holds nothing new');
     await site.post(`/data/imports/${again.id}/commit`, {});
     assert.equal(await rowsIn(site), 2);
+  });
+
+  it('shows the line of a mark on the first posts, and keeps it with the import', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const { id } = await upload(site, FILE);
+    const choices = { map: {}, board: null, mark: 'Imported from Canny' };
+    const { preview } = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);
+    assert.ok(preview?.ok);
+    const [one, two] = preview.found.first.map(({ content }) => content);
+    assert.match(one ?? '', /^First\n\nImported from Canny · Ref FM-[0-9A-Z]{8}$/);
+    assert.match(two ?? '', /^Second\n\nImported from Canny · Ref FM-[0-9A-Z]{8}$/);
+    assert.equal(preview.choices.mark, 'Imported from Canny');
+    const long = await site.send(`/data/imports/${id}/preview`, { ...choices, mark: 'x'.repeat(81) });
+    assert.equal(long.status, 400);
+    assert.match(long.body, /one line of at most 80 characters/);
+    const { committed } = await site.post<ImportState>(`/data/imports/${id}/commit`, choices);
+    assert.equal(site.station.app.outbox.batch(committed?.batch ?? '')?.mark, 'Imported from Canny');
   });
 
   it('keeps an import that a stop of the service interrupts, to go on with it', async (t) => {
@@ -397,7 +415,7 @@ describe('uploads', () => {
       limitBytes: 1000,
       onDrop: () => {},
     };
-    const first = openUploads(options);
+    const first = new Uploads(options);
     const file = async function* () {
       yield Buffer.from(FILE);
     };
@@ -407,7 +425,7 @@ describe('uploads', () => {
     upload.committed = { choices: upload.choices, batch: 'import-1', result: null, work: null };
     await first.save(upload);
     await first.close();
-    const second = openUploads({ ...options, clock: systemClock });
+    const second = new Uploads({ ...options, clock: systemClock });
     t.after(() => second.close());
     const [again] = await second.interrupted();
     assert.deepEqual([again?.id, again?.choices.board, again?.committed?.batch], [id, 'bugs', 'import-1']);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openForReading } from '../../src/db/open.ts';
 import type { LinksAnswer, PostsAnswer } from '../../src/http/dashboard/posts.ts';
 import { openReads } from '../../src/http/dashboard/reading-pool.ts';
-import { openBrowseReads, pageSql, SORTS } from '../../src/store/browse/browse.ts';
-import { boundOf, EVERY_LIVE_POST, type PostFilter } from '../../src/store/browse/filter.ts';
-import { openForReading } from '../../src/store/db.ts';
-import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import type { MirrorStore } from '../../src/mirror/store/store.ts';
+import { openBrowseReads, pageSql, SORTS } from '../../src/search/browse/browse.ts';
+import { EVERY_LIVE_POST, filterBound, type PostFilter } from '../../src/search/browse/filter.ts';
 import { ANN, BOB, NOW, tell, UPSTREAM, write } from '../reports/story.ts';
 import { aPost, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -259,7 +259,7 @@ describe('the list of posts', () => {
           const sql = pageSql({ filter, sort, after });
           const plan = db
             .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-            .all({ ...boundOf(filter), ...after, limit: 51 })
+            .all({ ...filterBound(filter), ...after, limit: 51 })
             .map(({ detail }) => detail);
           assert.match(plan[0] ?? '', /INDEX/, `${sort} ${JSON.stringify(chosen)}: ${plan.join('; ')}`);
         }

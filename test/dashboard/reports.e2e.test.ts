@@ -55,6 +55,22 @@ describe('the reports of the dashboard', () => {
     assert.match(body, /^post,votes,comments,status,board,created,title\r\n2,9,/);
   });
 
+  it('come in the order of a column, as a table and as a file', async (t) => {
+    const site = await open(t);
+    const posts = async (sort: string): Promise<unknown[]> =>
+      (await site.get<ReportAnswer>(`/data/reports/top-posts?sort=${sort}`)).rows.map(({ post }) => post);
+    assert.deepEqual(
+      [await posts('votes'), await posts('-votes')],
+      [
+        [1, 2],
+        [2, 1],
+      ],
+    );
+    const { body } = await site.ask('/data/reports/top-posts?sort=votes&format=csv');
+    assert.match(body, /\r\n1,7,[^\r]*\r\n2,9,/);
+    assert.equal((await site.ask('/data/reports/top-posts?sort=age')).status, 400);
+  });
+
   it('take a file of customers in the body, for one answer', async (t) => {
     const site = await open(t);
     const body = { segments: 'email,plan\nnobody@example.com,pro\n' };

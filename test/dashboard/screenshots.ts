@@ -11,7 +11,7 @@ import { Secret } from '../../src/base/secret.ts';
 import type { SyncState } from '../../src/http/dashboard/sync.ts';
 import { REPORT_NAMES } from '../../src/reports/catalogue.ts';
 import { createLife } from '../../src/sandbox/live.ts';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../laboratory/server.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openStage, type Stage, sweepAll } from './browser/stage.ts';
 import { type Look, visit } from './browser/visit.ts';

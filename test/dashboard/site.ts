@@ -6,13 +6,13 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import { type Composed, openParts, type PartOptions } from '../../src/http/compose.ts';
-import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
-import { syncOnce } from '../../src/sync/engine.ts';
+import { type MirrorStore, openMirrorStore } from '../../src/mirror/store/store.ts';
+import { syncOnce } from '../../src/mirror/sweep/engine.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
+import { type FixtureOptions, openFixture, type ServiceFixture } from '../service/fixture.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
-import { type FixtureOptions, openFixture, type ServiceFixture } from '../worker/fixture.ts';
 
 /** The HTTP side as the service composes it. */
 export interface Site {
@@ -26,7 +26,7 @@ export interface Site {
 }
 
 async function openSite(t: TestContext, composed: Composed, options: PartOptions = {}): Promise<Site> {
-  const { parts, close } = await openParts(composed, { warmEveryMs: 0, ...options });
+  const { parts, close } = await openParts(composed, options);
   const http = await open(t, { progress: composed.service.progress, parts });
   // After the server, for hooks run in the order in which they were registered.
   t.after(close);
@@ -78,7 +78,7 @@ export async function openOnSandbox(t: TestContext, options: SandboxSiteOptions 
     async sweep(resource = 'posts') {
       const { client, store } = app;
       const context = { client, store, clock: app.clock, ahead: 1, onPage: () => {} };
-      const signal = AbortSignal.timeout(120_000);
+      const signal = AbortSignal.timeout(30_000);
       assert.ok((await syncOnce({ ...context, signal }, { resource, mode: 'sweep' })).done);
     },
   };
@@ -110,7 +110,10 @@ export async function openOnMirror(
   while (await store.index());
   const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
   return {
-    ...(await openSite(t, { app: { settings, clock: systemClock, log, webhooks: null }, service: IDLE })),
+    ...(await openSite(t, {
+      app: { settings, clock: systemClock, log, webhooks: null, rules: null },
+      service: IDLE,
+    })),
     store,
   };
 }

@@ -5,7 +5,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { addSaved } from '../../src/http/dashboard/saved.ts';
 import { type Answer, addSql, type SqlInfo } from '../../src/http/dashboard/sql.ts';
 import { limitQueries, type QueryPart } from '../../src/query/run.ts';
-import { openSaved, type SavedQuery } from '../../src/store/saved.ts';
+import { openSaved, type SavedQuery } from '../../src/query/saved.ts';
 import { openBench } from '../erasure/bench.ts';
 import { ask, detailOf, dial, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';

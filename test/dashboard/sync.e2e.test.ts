@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Absent, Quarantine, SyncState } from '../../src/http/dashboard/sync.ts';
 import { ask, detailOf } from '../http/client.ts';
+import { hasSwept } from '../service/fixture.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { hasSwept } from '../worker/fixture.ts';
 import { openOnSandbox, type SandboxSite, type SandboxSiteOptions } from './site.ts';
 
 describe('sync over HTTP', skipUnless('redis-server'), () => {
@@ -59,7 +59,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     const count = await sweepsOf(site);
     const reply = await site.send('/data/sync/posts/run', { mode: 'sweep' });
     assert.equal(reply.status, 202);
-    await until('another sweep', async () => (await sweepsOf(site)) === count + 1);
+    await until('another sweep', async () => (await sweepsOf(site)) >= count + 1);
     await site.post('/data/sync/posts/run', { mode: 'head' });
     await until('a head', async () =>
       (await stateOf(site)).runs.some(({ mode, outcome }) => mode === 'head' && outcome === 'complete'),
@@ -73,7 +73,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     const count = await sweepsOf(site);
     for (const sweeps of [1, 2]) {
       await site.post('/data/sync/posts/run', { mode: 'sweep' });
-      await until('they are missed', async () => (await sweepsOf(site)) === count + sweeps);
+      await until('they are missed', async () => (await sweepsOf(site)) >= count + sweeps);
       assert.equal((await postsOf(site)).suspects, 60);
     }
     await site.post('/data/sync/posts/run', { mode: 'sweep' });
@@ -92,7 +92,7 @@ describe('sync over HTTP', skipUnless('redis-server'), () => {
     assert.equal((await postsOf(site)).held, 60, 'nothing was accepted');
     const reply = await site.send('/data/sync/posts/accept-deletes', { held: 60 });
     assert.equal(reply.status, 202);
-    await until('they are deleted', async () => (await postsOf(site)).deleted === 60);
+    await until('they are deleted', async () => (await postsOf(site)).deleted >= 60);
     assert.equal((await postsOf(site)).held, 0);
     const late = await site.send('/data/sync/posts/accept-deletes', { held: 60 });
     assert.match(detailOf(late), /No deletions of posts are held any more/);

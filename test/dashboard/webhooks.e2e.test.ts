@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DeliveriesPage, WebhooksPage } from '../../src/http/dashboard/webhooks.ts';
-import type { Answer } from '../../src/webhooks/send.ts';
+import type { ReceiverAnswer } from '../../src/webhooks/send.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { openOnSandbox } from './site.ts';
 
@@ -33,7 +33,7 @@ describe('the webhooks over HTTP', () => {
     assert.match(webhook.host, /^127\.0\.0\.1/);
     assert.deepEqual([webhook.format, webhook.last], ['standard', null]);
 
-    const test = await site.post<Answer>(`/data/webhooks/${webhook.id}/test`);
+    const test = await site.post<ReceiverAnswer>(`/data/webhooks/${webhook.id}/test`);
     assert.equal(test.status, 204);
     assert.match(receiver.received[0]?.headers['webhook-signature']?.toString() ?? '', /^v1,/);
 

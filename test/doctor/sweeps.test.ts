@@ -31,6 +31,7 @@ describe('the doctor about sweeps', () => {
         advice:
           '"feedback-mirror sync posts" shows at once whether it still does. The mirror keeps what it has.',
         code: null,
+        runbook: ['docs/operations.md#sweeps-fail'],
       },
     ]);
   });

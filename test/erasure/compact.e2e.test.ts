@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { compact, noteUnclean, openForWriting } from '../../src/store/db.ts';
-import { doChore } from '../../src/store/upkeep/chores.ts';
+import { compact, noteUnclean, openForWriting } from '../../src/db/open.ts';
+import { doChore } from '../../src/upkeep/chores.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { openBench } from './bench.ts';

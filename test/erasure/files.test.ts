@@ -65,7 +65,7 @@ it('an exported history, which has texts without names, is named where texts wer
   }
 });
 
-it('files that show a person are found wherever the address stands, also across two pieces of a file', async (t) => {
+it('finds files that contain the address, also where it spans two chunks', async (t) => {
   const folder = folderFor(t, 'files');
   const places = [0, 1000, PIECE - EMAIL.length, PIECE - 5, PIECE, 2 * PIECE - 1];
   for (const place of places)

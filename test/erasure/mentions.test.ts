@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { compact, noteUnclean } from '../../src/db/open.ts';
 import { type Erased, erasePerson } from '../../src/erasure/erase.ts';
-import { compact, noteUnclean } from '../../src/store/db.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openRecoveryLog } from '../../src/store/recovery-log.ts';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
+import { openRecoveryLog } from '../../src/mirror/log/recovery-log.ts';
+import { type MirrorStore, openMirrorStore } from '../../src/mirror/store/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
@@ -301,7 +301,7 @@ describe('rewriting the file', () => {
 });
 
 describe('the connection that erases', () => {
-  it('flushes at each commit: whoever was told that they are erased stays so after a power cut', (t) => {
+  it('flushes at each commit, so that an erasure survives a power cut', (t) => {
     const path = join(folderFor(t, 'erasure'), 'mirror.db');
     placeNewMirror(path);
     const pragmas = t.mock.method(Database.prototype, 'pragma');

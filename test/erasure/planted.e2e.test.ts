@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { assertWhole } from '../support/mirror.ts';
+import { readCustomers } from '../../src/segments/file.ts';
+import { openSegmentStore } from '../../src/segments/store.ts';
+import { assertWhole, UPSTREAM } from '../support/mirror.ts';
 import { allRows, type ErasureBench, openBench } from './bench.ts';
 import { EMAIL, fillOutbox, PLANTED, sweepUpstream } from './planted.ts';
 
@@ -15,12 +17,21 @@ async function plant(bench: ErasureBench): Promise<Record<string, number>> {
   look();
   for (const version of [2, 3]) await sweepUpstream(bench, version, version);
   const outbox = await fillOutbox(bench);
+  importCustomers(bench);
   look();
   assert.deepEqual(
     PLANTED.filter((text) => !seen.has(text)),
     [],
   );
   return outbox;
+}
+
+/** Their own row, and a company's whose contact they are. */
+function importCustomers({ path }: ErasureBench): void {
+  const store = openSegmentStore({ path, upstream: UPSTREAM, holder: 'an import' });
+  const text = `email,domain,company,contact\n${EMAIL},,Quandt,me\n,quandt.example,Quandt,${EMAIL}\n`;
+  store.import(readCustomers(text), 'the test', 0);
+  store.close();
 }
 
 /** Words of the full-text index, whatever row they stand for. */
@@ -61,7 +72,8 @@ describe('erasing a person', () => {
       outbox: 4,
       cancelled: 1,
       unclear: 1,
-      mentions: 2,
+      segments: 1,
+      mentions: 3,
     });
     assertNothingLeft(bench);
     const states = bench.query<{ id: number; state: string }>('SELECT id, state FROM outbox ORDER BY id');

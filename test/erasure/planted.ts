@@ -1,5 +1,5 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
-import type { Reject } from '../../src/store/mirror/types.ts';
+import type { Reject } from '../../src/mirror/decide/types.ts';
 import { leading } from '../outbox/bench.ts';
 import { aComment, aPost, minute, range } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';

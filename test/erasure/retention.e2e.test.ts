@@ -70,7 +70,7 @@ describe('rows that were deleted', () => {
     assert.deepEqual(done, { posts: 2, comments: 1, outbox: 0, users: 1, compacted: true });
   });
 
-  it('are not dated back to a clock that is behind: they would be erased as soon as it is right again', async (t) => {
+  it('keep their deletion time while the clock is behind, so that they are not erased early', async (t) => {
     const bench = await withDeletions(t);
     assert.deepEqual(await bench.expire(HOUR, -60 * 24 * 40), NOTHING);
     assert.deepEqual(await bench.expire(HOUR, 119), NOTHING);
@@ -124,7 +124,7 @@ describe('rows that were deleted', () => {
     assert.deepEqual(bench.found(['zqfirst', 'Gone Zqname']), []);
   });
 
-  it('are erased in pieces, and one that was cut short goes on', async (t) => {
+  it('are erased in steps, and an interrupted erasure resumes', async (t) => {
     const bench = await openBench(t);
     const many = Array.from({ length: 450 }, (_, i) => aPost(i + 1, { creator: gone, title: `zqmany${i}` }));
     await sweep(bench.store, 'posts', many, 0);

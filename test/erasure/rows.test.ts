@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
+import { rowErasers } from '../../src/mirror/suppression/rows.ts';
 import { EDITABLE } from '../../src/outbox/decide/states.ts';
-import { contentHash } from '../../src/outbox/match.ts';
-import { push } from '../../src/outbox/push.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import type { OutboxState } from '../../src/store/outbox/types.ts';
-import { rowErasers } from '../../src/store/suppression/rows.ts';
+import type { OutboxState } from '../../src/outbox/decide/types.ts';
+import { contentHash } from '../../src/outbox/send/match.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { benchFor, leading, TEXT } from '../outbox/bench.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -54,7 +54,7 @@ describe('a row of the outbox that is erased', () => {
     }
   });
 
-  it('leaves nothing in what it said before, nor in what its attempts failed with', async (t) => {
+  it('keeps no words in its earlier versions and in the errors of its attempts', async (t) => {
     const { add, context, upstream, store, clock, db, rows } = open(t);
     const id = await add();
     upstream.outcomes = [
@@ -111,7 +111,7 @@ describe('a post or comment that is erased', () => {
 });
 
 describe('a deleted row whose words were erased because its time was up', () => {
-  it('is as any other when the list shows it again: its time begins anew when it is gone', (t) => {
+  it('is restored when the list shows it again, and its retention starts over', (t) => {
     const { path, mirror, db } = open(t);
     const erasure = openErasureStore({ path, upstream: 'http://upstream.test', holder: 'a test' });
     t.after(() => erasure.close());

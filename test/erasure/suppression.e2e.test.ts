@@ -154,7 +154,7 @@ describe('rows of the outbox that are on their way', () => {
     });
   });
 
-  it('are named where sending takes longer than anybody waits', async (t) => {
+  it('are named if sending takes longer than the erasure waits', async (t) => {
     const bench = await openBench(t);
     const [id = 0] = await bench.accept({ email: EMAIL, title: 'zqsent' });
     const sender = await bench.outbox.lockSender();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { emailKey } from '../../src/base/email.ts';
-import { scrubber, withoutAddresses } from '../../src/store/suppression/words.ts';
+import { scrubber, withoutMeantAddresses } from '../../src/mirror/suppression/words.ts';
+import { emailKey } from '../../src/text/email.ts';
 import { openTestMirror } from '../support/mirror.ts';
 
 const part = fc.stringMatching(/^[a-z0-9]{1,8}([._+-][a-z0-9]{1,4})?$/);
@@ -13,11 +13,11 @@ const address = fc
 const surroundings = fc.stringMatching(/^[ \n<>"'(),;:[\]/=?]{1,3}$/);
 
 function without(text: string, email: string): string {
-  return withoutAddresses(text, (found) => emailKey(found) === emailKey(email));
+  return withoutMeantAddresses(text, (found) => emailKey(found) === emailKey(email));
 }
 
 describe('taking an address out of a text', () => {
-  it('finds it between any signs and in any case of letters, and leaves the rest as it is', () => {
+  it('finds it between any characters and in any letter case, and changes nothing else', () => {
     fc.assert(
       fc.property(address, surroundings, surroundings, fc.boolean(), (email, before, after, isUpper) => {
         const text = `words${before}${isUpper ? email.toUpperCase() : email}${after}words`;
@@ -54,7 +54,7 @@ describe('taking an address out of a text', () => {
   it('takes out the first of two that overlap, and nothing twice', () => {
     const isMeant = (email: string): boolean =>
       ['ann@bob.example', 'bob.example@eve.example'].includes(email);
-    assert.equal(withoutAddresses('to ann@bob.example@eve.example', isMeant), 'to [erased]@eve.example');
+    assert.equal(withoutMeantAddresses('to ann@bob.example@eve.example', isMeant), 'to [erased]@eve.example');
   });
 
   it('finds it in a link with letters that are percent-encoded', () => {
@@ -88,7 +88,7 @@ describe('taking an address out of JSON', () => {
     );
   });
 
-  it('leaves the text as it is where there is none', () => {
+  it('leaves JSON without an address unchanged', () => {
     for (const text of ['{"b": "ann@bob.example", "a": 1}', '"bob&#64;"', 'null'])
       assert.equal(json(text), text);
   });
@@ -117,7 +117,7 @@ describe('taking a person out of JSON', () => {
     );
   });
 
-  it('takes a status or a thing without a name that has the same number for what it is', () => {
+  it('does not take a status or another object with the same id for the person', () => {
     for (const text of ['{"id":50,"name":"Planned"}', '{"vote":{"id":50,"weight":2}}', '{"id":"50"}'])
       assert.equal(json(text), text);
   });
@@ -142,7 +142,7 @@ describe('taking an address out of a link', () => {
     );
   });
 
-  it('leaves a link that names somebody else as it is', () => {
+  it('leaves a link with another address unchanged', () => {
     for (const address of [
       '/posts?creator=ann%2Bbeta%40ann.example',
       '/posts?search=%20x%20',

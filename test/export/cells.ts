@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Cell, ExportRow } from '../../src/store/export/export.ts';
-import type { ExportColumn } from '../../src/store/export/tables.ts';
+import type { ExportCell, ExportRow } from '../../src/export/store/export.ts';
+import type { ExportColumn } from '../../src/export/store/tables.ts';
 
 /** One column of each kind, with and without missing values. */
 export const COLUMNS: readonly ExportColumn[] = [
@@ -43,7 +43,7 @@ const time = fc
   .map((date) => date.toISOString());
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value));
 
-const row: fc.Arbitrary<ExportRow> = fc.tuple<Cell[]>(
+const row: fc.Arbitrary<ExportRow> = fc.tuple<ExportCell[]>(
   fc.maxSafeNat(),
   text,
   fc.option(text),

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { csvEncoder } from '../../src/export/formats.ts';
-import type { ExportRow } from '../../src/store/export/export.ts';
+import type { ExportRow } from '../../src/export/store/export.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 
 function csv(rows: ExportRow[], raw: boolean): string {

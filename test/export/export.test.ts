@@ -18,8 +18,8 @@ import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError, codeOf, storageError } from '../../src/base/errors.ts';
 import { exportMirror } from '../../src/export/export.ts';
-import { FORMATS } from '../../src/export/formats.ts';
-import { EXPORT_TABLES, TABLES } from '../../src/store/export/tables.ts';
+import { EXPORT_FORMATS } from '../../src/export/formats.ts';
+import { EXPORT_TABLES, TABLES } from '../../src/export/store/tables.ts';
 import { fakeClock } from '../support/clock.ts';
 import { type ExportMirror, NEW, OLD, openMirror, PERSON, request } from './mirror.ts';
 
@@ -302,7 +302,7 @@ describe('an export', () => {
   it('describes its files in a manifest: rows, columns, bytes and sha256, for every format', async (t) => {
     const mirror = await openMirror(t);
     mirror.addPosts(1, 5);
-    for (const format of FORMATS) {
+    for (const format of EXPORT_FORMATS) {
       const folder = join(mirror.folder, 'out', format);
       const manifest = await exportMirror(
         mirror.source(),
@@ -345,7 +345,7 @@ describe('an export', () => {
     assert.equal(readFileSync(join(folder, 'users.ndjson'), 'utf8'), 'older');
   });
 
-  it('removes what a killed run left of the same files, and nothing else', async (t) => {
+  it('removes only the temporary files that a killed run left of the same files', async (t) => {
     const mirror = await openMirror(t);
     const dead = `4194303-0123abcd-0123.part`;
     const sameNumber = `${process.pid}-0123abcd-0123.part`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ndjsonEncoder } from '../../src/export/formats.ts';
-import type { ExportRow } from '../../src/store/export/export.ts';
+import type { ExportRow } from '../../src/export/store/export.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 
 function ndjson(rows: ExportRow[]): string {

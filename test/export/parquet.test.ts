@@ -5,7 +5,7 @@ import { after, describe, it } from 'node:test';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { parquetEncoder } from '../../src/export/parquet.ts';
-import type { Cell, ExportRow } from '../../src/store/export/export.ts';
+import type { ExportCell, ExportRow } from '../../src/export/store/export.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { anyRows, COLUMNS } from './cells.ts';
 
@@ -36,7 +36,7 @@ async function ask(sql: string): Promise<unknown[][]> {
 }
 
 /** Texts are compared by their bytes: the reader's own way into JavaScript drops a byte order mark. */
-function base64(text: Cell | undefined): string | null {
+function base64(text: ExportCell | undefined): string | null {
   return text === null ? null : Buffer.from(String(text)).toString('base64');
 }
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createRedactor } from '../../src/base/redact.ts';
 import { rowRedaction } from '../../src/export/export.ts';
 import { openRedactor, pseudonymsOf, redactionKey } from '../../src/export/redaction-key.ts';
-import type { ExportRow } from '../../src/store/export/export.ts';
-import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/store/export/tables.ts';
+import type { ExportRow } from '../../src/export/store/export.ts';
+import { EXPORT_TABLES, type ExportTable, TABLES } from '../../src/export/store/tables.ts';
+import { createRedactor } from '../../src/text/redact.ts';
 import { folderFor } from '../support/folder.ts';
 
 const redactor = createRedactor(Buffer.alloc(32, 1));
@@ -20,12 +20,12 @@ function row(table: ExportTable, cells: Record<string, string | number>): Record
 }
 
 describe('pseudonyms', () => {
-  it('look like what they stand for, and are of nobody', () => {
+  it('have the form of an address or a name, and belong to no real person', () => {
     assert.match(ADA, /^user-[0-9a-f]{16}@redacted\.invalid$/);
     assert.match(redactor.name('Ada', 'ada@example.com'), /^Person [0-9a-f]{16}$/);
   });
 
-  it('of names in undocumented fields are those of the address beside them, whatever it is called', () => {
+  it('of names in undocumented fields match the address in the same object', () => {
     const extra = JSON.stringify({ author_email: 'ada@example.com', author_name: 'Ada' });
     const { extra: redacted } = row('posts', { id: 1, extra });
     assert.deepEqual(JSON.parse(String(redacted)), {
@@ -34,7 +34,7 @@ describe('pseudonyms', () => {
     });
   });
 
-  it('are the same for a person in every table, however the e-mail is spelt', () => {
+  it('are the same for a person in every table, in any spelling of the e-mail', () => {
     const user = row('users', { id: 7, email: 'Ada@Example.COM', name: 'Ada', alias: 'the countess' });
     const post = row('posts', {
       id: 1,
@@ -134,7 +134,7 @@ describe('pseudonyms', () => {
     assert.doesNotMatch(String(person), /Ada|countess/);
   });
 
-  it('leave JSON without people as it is, and what is no JSON without addresses', () => {
+  it('leave JSON without people unchanged, and remove addresses from invalid JSON', () => {
     for (const text of [
       '{"id":12345678901234567890,"name":"Planned"}',
       '"Planned"',
@@ -146,7 +146,7 @@ describe('pseudonyms', () => {
     assert.equal(redactor.json('ask ada@example.com', false), `ask ${ADA}`);
   });
 
-  it('leave no column that somebody could have written in as it is, names of boards and statuses included', () => {
+  it('cover every column that people can write, also names of boards and statuses', () => {
     for (const table of EXPORT_TABLES) {
       const hidden = row(
         table,
@@ -177,7 +177,7 @@ describe('the key for pseudonyms', () => {
     return path;
   }
 
-  it('is made once, by whoever comes first, and only its owner can read it', async (t) => {
+  it('is created once by the first process, readable by its owner only', async (t) => {
     const path = join(folder(t), 'data', 'redaction.key');
     const keys = await Promise.all([1, 2, 3, 4].map(() => redactionKey(path)));
     for (const key of [...keys, await redactionKey(path)]) assert.deepEqual(key, keys[0]);
@@ -185,7 +185,7 @@ describe('the key for pseudonyms', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  it('tells what stands for a person in redacted exports, and is not made for that', async (t) => {
+  it('gives the pseudonyms of a person, and is not created only to look them up', async (t) => {
     const dataDir = folder(t);
     const ada = { email: 'ada@example.com', names: ['ada@example.com'] };
     assert.deepEqual(await pseudonymsOf(dataDir, ada), []);
@@ -195,7 +195,7 @@ describe('the key for pseudonyms', () => {
     assert.deepEqual(await pseudonymsOf(dataDir, { email: null, names: ['Ada'] }), [made.name('ada', null)]);
   });
 
-  it('is refused when it is none, instead of giving people other pseudonyms silently', async (t) => {
+  it('is refused if it is damaged, instead of changing all pseudonyms silently', async (t) => {
     const path = join(folder(t), 'redaction.key');
     for (const text of ['half', '']) {
       writeFileSync(path, text);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Manifest } from '../../src/export/manifest.ts';
 import { exportOnSchedule, KEPT_EXPORTS } from '../../src/export/schedule.ts';
-import { EXPORT_TABLES } from '../../src/store/export/tables.ts';
+import { EXPORT_TABLES } from '../../src/export/store/tables.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openMirror } from './mirror.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { SILENT } from '../../src/base/log.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
 import { addChanges, type ChangesDeps, type ChangesPage } from '../../src/http/changes.ts';
-import { openChangeFeed } from '../../src/store/changes/feed.ts';
 import { openTestMirror } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -59,7 +59,7 @@ async function listen(site: Site, headers: Record<string, string> = {}, query = 
 }
 
 describe('/api/changes', () => {
-  it('gives what came after a position, and where to go on', async (t) => {
+  it('returns the changes after a position, and the next position', async (t) => {
     const site = await openFeed(t);
     const { position, mirror } = await page(site, '');
     for (const votes of [2, 3, 4]) site.vote(votes);
@@ -74,7 +74,7 @@ describe('/api/changes', () => {
     assert.deepEqual((await page(site, `?since=${rest.next}`)).changes, []);
   });
 
-  it('answers 410 where the feed does not go on from a position, and 400 where it is none', async (t) => {
+  it('answers 410 for a position that is not kept any more, and 400 for text that is no position', async (t) => {
     const site = await openFeed(t);
     for (const path of ['/api/changes', '/api/changes/stream']) {
       const reply = await ask(site, `${path}?since=1-abc`);
@@ -86,7 +86,7 @@ describe('/api/changes', () => {
 });
 
 describe('/api/changes/stream', () => {
-  it('sends changes as they come, and goes on after the last one a client had', async (t) => {
+  it('sends changes as they come, and resumes after the last event id of a client', async (t) => {
     const site = await openFeed(t);
     const query = `?since=${(await page(site, '')).position}`;
     const stream = await listen(site, {}, query);
@@ -110,7 +110,7 @@ describe('/api/changes/stream', () => {
     stream.close();
   });
 
-  it('takes so many listeners and no more, and takes one again when one has left', async (t) => {
+  it('refuses listeners above the limit until one leaves', async (t) => {
     const site = await openFeed(t, { listeners: 1 });
     const first = await listen(site);
     assert.equal((await ask(site, '/api/changes/stream')).status, 503);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Fastify from 'fastify';
 import { SILENT } from '../../src/base/log.ts';
+import type { ChangeFeed, ChangeQuery } from '../../src/changes/feed.ts';
 import { addChanges, addFeeds } from '../../src/http/changes.ts';
-import type { RecentPost } from '../../src/store/browse/browse.ts';
-import type { ChangeFeed, ChangeQuery } from '../../src/store/changes/feed.ts';
+import type { RecentPost } from '../../src/search/browse/browse.ts';
 
 describe('a page of changes', () => {
   function pages(t: TestContext, isLast: boolean) {
@@ -31,7 +31,7 @@ describe('a page of changes', () => {
     );
   });
 
-  it('begins where it is told, with the types and boards that are named, once or several times', async (t) => {
+  it('filters by position, and by one or several types and boards', async (t) => {
     const { asked, get } = pages(t, true);
     await get('?since=4-b&type=post.created&type=post.edited&board=ideas');
     await get('?type=&board=');
@@ -41,7 +41,7 @@ describe('a page of changes', () => {
     ]);
   });
 
-  it('says where to go on, and whether there is more at once', async (t) => {
+  it('returns the next position, and whether more changes are there', async (t) => {
     const said = { mirror: 'm', position: '9-a', oldest: 1, changes: [{ number: 1 }], next: '1-a' };
     assert.deepEqual(await pages(t, true).get(''), { ...said, more: false });
     assert.deepEqual(await pages(t, false).get(''), { ...said, more: true });
@@ -49,7 +49,7 @@ describe('a page of changes', () => {
 });
 
 describe('a stream of changes', () => {
-  it('begins with what a browser last had, with what it is told, or now', async () => {
+  it('starts after Last-Event-ID, at the given position, or now', async () => {
     const begun: string[] = [];
     const feed = {
       version: () => 1,
@@ -77,7 +77,7 @@ describe('a stream of changes', () => {
 });
 
 describe('a stream to somebody who reads slowly', () => {
-  it('goes on as soon as there is room, without waiting for the next change', async () => {
+  it('continues as soon as the connection drains, without waiting for the next change', async () => {
     const asked: string[] = [];
     const feed = {
       version: () => 1,
@@ -140,7 +140,7 @@ Open, 3 votes</content>
     );
   });
 
-  it('has the fifty newest of what was asked for, is as new as the newest of them, and links nowhere else', async (t) => {
+  it('has the fifty newest posts of the filter, dated by the newest, with links to the upstream only', async (t) => {
     const posts = [
       POST,
       { ...POST, id: 8, changed: '2026-01-03T00:00:00.000Z', url: 'javascript:alert(1)' },

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type HttpLimits, limitBody, limitConnections } from '../../src/http/connections.ts';
+import { type HttpLimits, limitBody, limitConnections } from '../../src/http/server/connections.ts';
 
 class FakeSocket extends EventEmitter {
   [field: string]: unknown;
@@ -42,7 +42,7 @@ function service(t: TestContext, limits: Partial<HttpLimits>) {
 }
 
 describe('connections', () => {
-  it('of strangers make room for the newest, and those who showed the token are none of them', (t) => {
+  it('without the token are closed oldest first, and those with the token are not counted', (t) => {
     const { connect, admit } = service(t, {});
     const known = connect();
     assert.equal(admit(known), true);
@@ -56,7 +56,7 @@ describe('connections', () => {
     assert.equal(third.isGone, false, 'who has left takes no place');
   });
 
-  it('of those who showed the token are so many, and one that has left gives its place to another', (t) => {
+  it('with the token have a limit, and a closed one frees its place', (t) => {
     const { connect, admit } = service(t, { strangers: 9 });
     const [first, second, late] = [connect(), connect(), connect()];
     assert.deepEqual([admit(first), admit(first), admit(second), admit(late)], [true, true, true, false]);
@@ -65,7 +65,7 @@ describe('connections', () => {
     assert.equal(admit(late), true);
   });
 
-  it('whose client does not read for so long are ended, and those with nothing to read are not', (t) => {
+  it('are closed if the client stops reading, and not if there is nothing to read', (t) => {
     const { connect, admit, pass } = service(t, { strangers: 9 });
     const [idle, stalled, slow, known] = [connect(), connect(), connect(), connect()];
     admit(known);
@@ -96,7 +96,7 @@ describe('a body', () => {
     return { raw, late: () => late, tick: () => t.mock.timers.tick(1000) };
   }
 
-  it('that does not arrive in time is refused, also where its length is not told, and none where there is none', (t) => {
+  it('is refused if it arrives too late, with or without a Content-Length, and requests without a body are not', (t) => {
     for (const [headers, times] of [
       [{ 'content-length': '5' }, 1],
       [{ 'transfer-encoding': 'chunked' }, 1],
@@ -110,7 +110,7 @@ describe('a body', () => {
     }
   });
 
-  it('that has arrived, or whose client has gone, is not', (t) => {
+  it('is not refused once it has arrived or its client has left', (t) => {
     for (const end of ['end', 'close', 'complete']) {
       const { raw, late, tick } = sending(t, { 'content-length': '5' });
       if (end === 'complete') raw.complete = true;
@@ -121,7 +121,7 @@ describe('a body', () => {
     }
   });
 
-  it('of an upload may take any time as long as a thousand bytes come, and that of another request may not', (t) => {
+  it('of an upload may take long while a thousand bytes keep coming, and other bodies may not', (t) => {
     const upload = sending(t, { 'content-length': '9000' }, true);
     for (let n = 1; n <= 3; n++) {
       upload.raw.socket.bytesRead = n * 1024;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Fastify from 'fastify';
 import { SILENT } from '../../src/base/log.ts';
+import type { ExportSource } from '../../src/export/store/export.ts';
 import { addExports, type ExportsAnswer } from '../../src/http/dashboard/exports.ts';
-import { addFailures } from '../../src/http/replies.ts';
-import type { ExportSource } from '../../src/store/export/export.ts';
+import { addReplies } from '../../src/http/server/replies.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 
@@ -24,7 +24,7 @@ function site(t: TestContext) {
   };
   const app = Fastify();
   t.after(() => app.close());
-  addFailures(app, SILENT);
+  addReplies(app, SILENT);
   addExports(app, {
     openSource,
     service: { requestExport: async () => void requested++ },
@@ -44,7 +44,7 @@ function site(t: TestContext) {
 }
 
 describe('exports that were made', () => {
-  it('are those that are whole, the newest first, and none before the first', async (t) => {
+  it('lists complete exports newest first, and nothing before the first export', async (t) => {
     const { app, make } = site(t);
     const listed = async () => (await app.inject('/data/exports')).json<ExportsAnswer>().exports;
     assert.deepEqual(await listed(), []);
@@ -91,7 +91,7 @@ describe('exports that were made', () => {
 });
 
 describe('a table as a file', () => {
-  it('is whole and as it is unless asked otherwise, and its source is closed', async (t) => {
+  it('has all rows unchanged by default, and closes its source', async (t) => {
     const { app, asked, open } = site(t);
     const { statusCode, headers } = await app.inject('/data/export/posts');
     assert.deepEqual([statusCode, headers['content-disposition']], [200, 'attachment; filename="posts.csv"']);
@@ -100,7 +100,7 @@ describe('a table as a file', () => {
     assert.equal(open(), 0);
   });
 
-  it('has what changed since a day of the zone, without people and deleted rows, where that is asked', async (t) => {
+  it('can be limited to changes since a day, without people and without deleted rows', async (t) => {
     const { app, asked } = site(t);
     const { headers } = await app.inject(
       '/data/export/users?since=2025-12-24&live=1&redact=emails&format=ndjson',
@@ -111,7 +111,7 @@ describe('a table as a file', () => {
     assert.notEqual(redact, null);
   });
 
-  it('is refused where it is none, or asked for in a way that there is not', async (t) => {
+  it('refuses unknown tables and unknown options', async (t) => {
     const { app, asked, open } = site(t);
     for (const path of [
       'zebras',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
 import { addFeeds } from '../../src/http/changes.ts';
-import { openRecentPosts } from '../../src/store/browse/browse.ts';
+import { openRecentPosts } from '../../src/search/browse/browse.ts';
 import { openTestMirror } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';

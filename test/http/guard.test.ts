@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
-import { createGuard } from '../../src/http/guard.ts';
-import { createSession } from '../../src/http/session.ts';
+import { createGuard } from '../../src/http/server/guard.ts';
+import { createSession } from '../../src/http/server/session.ts';
 
 const [TOKEN, FEED, AGENT] = ['the-token', 'the-feed-token', 'the-agents-token'];
 const session = createSession(new Secret(TOKEN));
@@ -97,7 +97,7 @@ describe('the guard', () => {
     );
   });
 
-  it('refuses a change from another page, whoever asks for it, and lets it read', () => {
+  it('refuses changes from another origin even with a token, and allows reads', () => {
     const known = { ...bearer(TOKEN), method: 'POST' };
     assert.equal(told('/change', known), 'passes known');
     assert.equal(

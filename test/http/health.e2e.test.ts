@@ -3,10 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { programVersion } from '../../src/base/program.ts';
-import type { HttpPart } from '../../src/http/server.ts';
-import type { Health } from '../../src/worker/health.ts';
+import type { Health } from '../../src/service/health.ts';
+import { MINUTE, NOW, progressWith } from '../service/healthy.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
-import { MINUTE, NOW, progressWith } from '../worker/healthy.ts';
 import { ask } from './client.ts';
 import { open } from './service.ts';
 
@@ -15,25 +14,6 @@ describe('/healthz', () => {
     const http = await open(t, { progress: () => new Promise(() => {}) });
     const reply = await ask(http, '/healthz');
     assert.deepEqual([reply.status, JSON.parse(reply.body)], [200, { status: 'ok', ...programVersion() }]);
-  });
-});
-
-describe('the parts', () => {
-  it('are loaded by the first request for one of them, and /readyz does not wait for that', async (t) => {
-    let loads = 0;
-    const hello: HttpPart = (app) => {
-      loads++;
-      app.get('/hello', async () => 'hello');
-    };
-    const http = await open(t, { parts: [hello], isLazy: true });
-    assert.equal((await ask(http, '/readyz')).status, 200);
-    assert.equal(loads, 0);
-    const replies = await Promise.all(['/hello', '/hello', '/nowhere'].map((path) => ask(http, path)));
-    assert.deepEqual(
-      replies.map(({ status }) => status),
-      [200, 200, 404],
-    );
-    assert.equal(loads, 1);
   });
 });
 
@@ -88,7 +68,7 @@ describe('/readyz', () => {
 });
 
 describe('/metrics', () => {
-  it('is what promtool accepts without a word', skipUnless('promtool'), async (t) => {
+  it('passes promtool check metrics without a warning', skipUnless('promtool'), async (t) => {
     const metrics = createMetrics();
     metrics.push('confirmed');
     metrics.observe(async () => ({ outbox_rows: [{ labels: { state: 'ready' }, value: 1 }] }));

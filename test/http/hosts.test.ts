@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOriginOf, isOurHost, urlOf } from '../../src/http/guard.ts';
+import { isOriginOf, isOurHost, urlOf } from '../../src/http/server/guard.ts';
 
 const HOSTILE = [
   'evil.com',
@@ -49,7 +49,7 @@ describe('an address that an operator gave a service', () => {
 });
 
 describe('the origin of a page', () => {
-  it('is that of the service under the port that a proxy names and a browser leaves out, and under no other', () => {
+  it('matches the service with the port that a proxy adds or a browser omits, and with no other port', () => {
     const named: [origin: string, host: string, isOurs: boolean][] = [
       ['https://mirror.example.com', 'mirror.example.com', true],
       ['https://mirror.example.com', 'Mirror.example.com:443', true],
@@ -69,12 +69,12 @@ describe('the origin of a page', () => {
 describe('the names of a service on loopback', () => {
   const listening = { host: '127.0.0.1', port: 8080 };
 
-  it('are those of loopback, with its port', () => {
+  it('are the loopback names with its port', () => {
     for (const host of ['127.0.0.1:8080', 'localhost:8080', 'LocalHost:8080', '[::1]:8080'])
       assert.equal(isOurHost(host, listening), true, host);
   });
 
-  it('are no others', () => {
+  it('do not include other names', () => {
     const others = [
       '127.0.0.1',
       'localhost',
@@ -97,7 +97,7 @@ describe('the names of a service on loopback', () => {
 });
 
 describe('the names of a service that others can reach', () => {
-  it('are all addresses, under any port, because ports can be mapped', () => {
+  it('include IP addresses with any port, because ports can be mapped', () => {
     for (const host of [
       '192.168.0.7:8080',
       '10.0.0.1',
@@ -108,7 +108,7 @@ describe('the names of a service that others can reach', () => {
       assert.equal(isOurHost(host, { host: '0.0.0.0', port: 8080 }), true, host);
   });
 
-  it('are no names but its own', () => {
+  it('include only its own host names', () => {
     for (const host of HOSTILE.filter((name) => name !== '127.0.0.1:'))
       assert.equal(isOurHost(host, { host: '0.0.0.0', port: 8080 }), false, host);
     const named = { host: 'mirror.internal', port: 8080 };
@@ -128,7 +128,7 @@ describe('the address of a service', () => {
     ['::', 'http://[::1]:81'],
     ['mirror.internal', 'http://mirror.internal:81'],
   ];
-  it('is one a person can open', () => {
+  it('can be opened in a browser', () => {
     for (const [host, url] of cases) assert.equal(urlOf({ host, port: 81 }), url);
   });
 });

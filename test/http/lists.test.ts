@@ -4,8 +4,8 @@ import Fastify from 'fastify';
 import { SILENT } from '../../src/base/log.ts';
 import { addOutbox, type OutboxDetail, type OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { addPosts, type LinksAnswer, type PostsAnswer } from '../../src/http/dashboard/posts.ts';
-import { addFailures } from '../../src/http/replies.ts';
-import { MOST_FOUND } from '../../src/store/search/search.ts';
+import { addReplies } from '../../src/http/server/replies.ts';
+import { MOST_FOUND } from '../../src/search/search.ts';
 import { fakeClock } from '../support/clock.ts';
 
 type Request = Record<string, unknown> & { filter: Record<string, unknown> };
@@ -24,7 +24,7 @@ function postsSite(t: TestContext, answer: (name: string, request: Request) => u
   };
   const app = Fastify();
   t.after(() => app.close());
-  addFailures(app, SILENT);
+  addReplies(app, SILENT);
   const deps = {
     reads: { ask },
     same: {},
@@ -41,7 +41,7 @@ function postsSite(t: TestContext, answer: (name: string, request: Request) => u
 }
 
 describe('a list of posts in the dashboard', () => {
-  it('is narrowed down as it is asked, and shows what is there unless told otherwise', async (t) => {
+  it('is filtered by the query, and leaves out deleted posts by default', async (t) => {
     const { asked, get } = postsSite(t);
     await get('/data/posts');
     await get(
@@ -51,6 +51,7 @@ describe('a list of posts in the dashboard', () => {
       board: [],
       status: [],
       creator: null,
+      segment: null,
       votes: null,
       deleted: 'no',
       since: null,
@@ -60,7 +61,14 @@ describe('a list of posts in the dashboard', () => {
       'posts',
       { filter: none, sort: 'newest', after: null, isBackward: false, limit: 50 },
     ]);
-    const some = { board: ['a', 'b'], status: ['Open'], creator: 'kim', votes: 3, deleted: 'too' };
+    const some = {
+      board: ['a', 'b'],
+      status: ['Open'],
+      creator: 'kim',
+      segment: null,
+      votes: 3,
+      deleted: 'too',
+    };
     const times = { since: '2025-12-31T23:00:00.000Z', until: '2025-12-31T00:00:00.000Z' };
     const narrow = { filter: { ...some, ...times }, sort: 'votes', after: null, isBackward: false, limit: 7 };
     assert.deepEqual(asked[1], ['posts', narrow]);
@@ -99,7 +107,7 @@ describe('a list of posts in the dashboard', () => {
     assert.equal((await get(`/data/posts?sort=votes&cursor=${place(5, 1)}`)).status, 200);
   });
 
-  it('is searched from a place that a search has', async (t) => {
+  it('refuses a search cursor that is not a position of a search', async (t) => {
     const { asked, get } = postsSite(t);
     const place = (key: unknown) => Buffer.from(JSON.stringify([key, 0])).toString('base64url');
     await get(`/data/posts?search=${'x'.repeat(1001)}`);
@@ -165,7 +173,7 @@ describe('a list of the outbox in the dashboard', () => {
     const one = { find: () => row, attempts: () => [], edits: () => [], posts: (ids: number[]) => ids };
     const app = Fastify();
     t.after(() => app.close());
-    addFailures(app, SILENT);
+    addReplies(app, SILENT);
     addOutbox(app, {
       view: { ...view, ...one },
       upstream: null,
@@ -176,7 +184,7 @@ describe('a list of the outbox in the dashboard', () => {
     return { asked, get: async <T>(url: string) => (await app.inject(url)).json<T>() };
   }
 
-  it('has fifty rows a page, and leads to older and to newer ones where there are such', async (t) => {
+  it('has fifty rows a page, with cursors to older and newer rows where they exist', async (t) => {
     const page = async (query: string, rows: number) => {
       const { asked, get } = outboxSite(t, rows);
       const { rows: shown, before, after } = await get<OutboxPage>(`/data/outbox${query}`);
@@ -198,7 +206,7 @@ describe('a list of the outbox in the dashboard', () => {
     assert.deepEqual(asked, [{ state: 'rejected', batch: 'b1', before: 9, after: null, limit: 51 }]);
   });
 
-  it('says of a row what a person can decide now, and shows the posts that it has to do with', async (t) => {
+  it('shows the decisions that are possible for a row, and its related posts', async (t) => {
     const can = async (row: object) => {
       const { can: may, posts } = await outboxSite(t, 0, aRow(5, row)).get<OutboxDetail>('/data/outbox/5');
       return [Object.entries(may).flatMap(([name, is]) => (is ? [name] : [])), posts];

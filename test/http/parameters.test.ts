@@ -12,12 +12,12 @@ import {
 } from '../../src/http/dashboard/parameters.ts';
 
 describe('what a request says', () => {
-  it('is one text, or nothing where it is blank', () => {
+  it('can be a text, and a blank text is null', () => {
     assert.deepEqual([textOf({ a: 'x' }, 'a'), textOf({ a: '' }, 'a'), textOf(null, 'a')], ['x', null, null]);
     for (const a of [['x', 'y'], 5, true]) assert.throws(() => textOf({ a }, 'a'), /"a" must be one text/);
   });
 
-  it('is a whole number from 1 up that loses no digit', () => {
+  it('can be a safe whole number from 1 up', () => {
     const given = ['1', '0042', 7, String(2 ** 53 - 1), '', null, undefined];
     assert.deepEqual(
       given.map((a) => numberOf({ a }, 'a')),
@@ -40,30 +40,30 @@ describe('what a request says', () => {
       assert.throws(() => numberOf({ a }, 'a'), /"a" must be a whole number from 1 up/, String(a));
   });
 
-  it('is one of a few words', () => {
+  it('can be one of a list of words', () => {
     const words = ['votes', 'newest'] as const;
     assert.deepEqual([oneOf({ a: 'votes' }, 'a', words), oneOf({}, 'a', words)], ['votes', null]);
     assert.throws(() => oneOf({ a: 'Votes' }, 'a', words), /"a" can be votes, newest/);
   });
 
-  it('is a list, each of it once', () => {
+  it('can be a list without repetitions', () => {
     assert.deepEqual(listOf({ a: ' x, y,,x ,' }, 'a'), ['x', 'y']);
     assert.deepEqual(listOf({}, 'a'), []);
   });
 
-  it('is a time zone that there is', () => {
+  it('can be a time zone that exists', () => {
     assert.deepEqual([zoneOf({ a: 'europe/berlin' }, 'a'), zoneOf({}, 'a')], ['Europe/Berlin', null]);
     assert.throws(() => zoneOf({ a: 'Mars/Olympus' }, 'a'), /"Mars\/Olympus" is no time zone/);
   });
 
-  it('is a ticked box only where it is true', () => {
+  it('is a ticked box only if it is true', () => {
     assert.deepEqual(
       [true, 'true', 1, undefined].map((a) => isOn({ a }, 'a')),
       [true, false, false, false],
     );
   });
 
-  it('is missing where it cannot be done without', () => {
+  it('is refused as missing where it is required', () => {
     assert.equal(idOf({ params: { id: '12' } }), 12);
     assert.throws(() => idOf({ params: {} }), /"id" is missing/);
     assert.equal(required(0, 'a'), 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { HttpPart } from '../../src/http/server.ts';
+import type { HttpPart } from '../../src/http/server/site.ts';
 import { ask, bearer, detailOf } from './client.ts';
 import { open, TOKEN } from './service.ts';
 
@@ -56,7 +56,7 @@ describe('every reply', () => {
 });
 
 describe('what goes wrong', () => {
-  it('is a 404 where there is nothing, and a 405 with the methods where there is something else', async (t) => {
+  it('is 404 for an unknown path, and 405 with Allow for a wrong method', async (t) => {
     const http = await open(t, { parts: [troubles] });
     const nothing = await ask(http, '/things/7/parts');
     assert.deepEqual([nothing.status, detailOf(nothing)], [404, 'There is nothing at /things/7/parts.']);
@@ -66,7 +66,7 @@ describe('what goes wrong', () => {
     assert.equal((await ask(http, '/healthz', { method: 'POST' })).status, 405);
   });
 
-  it('by our fault is logged once, under the id that the client gets, who learns no more', async (t) => {
+  it('in the service is logged once under the id that the client gets, without details for the client', async (t) => {
     const http = await open(t, { parts: [troubles] });
     const reply = await ask(http, '/defect');
     assert.equal(reply.status, 500);
@@ -80,7 +80,7 @@ describe('what goes wrong', () => {
     assert.match(JSON.stringify(logged), /hunter2/);
   });
 
-  it('in a way we have a name for is told, with what to do', async (t) => {
+  it('with a known error code is explained with its hint', async (t) => {
     const http = await open(t, { parts: [troubles] });
     const reply = await ask(http, '/busy');
     assert.deepEqual([reply.status, detailOf(reply)], [503, 'Another process sends. Wait for it.']);

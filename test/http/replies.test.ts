@@ -4,7 +4,14 @@ import { describe, it, type TestContext } from 'node:test';
 import Fastify from 'fastify';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
-import { addHeaders, addReplies, breakOff, canWrite, refuse, sendFile } from '../../src/http/replies.ts';
+import {
+  addHeaders,
+  addReplies,
+  breakOff,
+  canWrite,
+  refuse,
+  sendFile,
+} from '../../src/http/server/replies.ts';
 
 function site(t: TestContext) {
   const lines: string[] = [];
@@ -34,7 +41,7 @@ describe('a failure', () => {
       assert.equal(lines.length, isDefect ? 1 : 0);
     });
 
-  it('of a client keeps the status that the framework gave it; any other is ours, and is not explained', async (t) => {
+  it('of a client keeps the status of the framework, and every other failure is a 500 without details', async (t) => {
     const { app, lines } = site(t);
     const failing = (statusCode: unknown) => () =>
       Promise.reject(Object.assign(new Error('why'), { statusCode }));
@@ -57,7 +64,7 @@ describe('a failure', () => {
 });
 
 describe('an address without an answer', () => {
-  it('is told from one that takes other methods, by whole parts of its path', async (t) => {
+  it('is 404, and one that takes other methods is 405, compared by whole path segments', async (t) => {
     const { app } = site(t);
     for (const url of ['/rows/:id', '/rows/:id/edits', '/files/*']) app.post(url, async () => ({}));
     app.delete('/rows/:id', async () => ({}));
@@ -104,7 +111,7 @@ describe('a file for the browser to save', () => {
 });
 
 describe('every answer', () => {
-  it('is not kept, framed or guessed at, unless a part has a policy of its own', async (t) => {
+  it('forbids caching, framing and content sniffing unless a part has its own policy', async (t) => {
     const { app } = site(t);
     app.get('/plain', async () => ({}));
     app.get('/own', async (_request, reply) =>
@@ -129,7 +136,7 @@ describe('every answer', () => {
 });
 
 describe('an answer that goes on', () => {
-  it('is cut off where it would look whole, and nothing more is written to one that has ended', () => {
+  it('is destroyed on failure so that it does not look complete, and a closed one is not written to', () => {
     const calls: string[] = [];
     const response = {
       writableLength: 0,

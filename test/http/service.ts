@@ -3,8 +3,9 @@ import type { Queue } from 'bullmq';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { type HttpOptions, type HttpPart, type HttpServer, startHttp } from '../../src/http/server.ts';
-import { progressWith } from '../worker/healthy.ts';
+import { type HttpOptions, type HttpServer, startHttp } from '../../src/http/server/server.ts';
+import type { HttpPart } from '../../src/http/server/site.ts';
+import { progressWith } from '../service/healthy.ts';
 
 export const TOKEN = 'canary-of-the-local-side';
 
@@ -18,14 +19,12 @@ export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues' | '
   token?: string;
   queues?: Queue[];
   parts?: readonly HttpPart[];
-  /** Whether the parts are loaded by the first request for one of them, as in the service. */
-  isLazy?: boolean;
 }
 
 /** The HTTP side alone, healthy and on a free port unless the test wants it otherwise; closed when the test ends. */
 export async function open(
   t: TestContext,
-  { token, queues = [], parts = [], isLazy = false, ...wishes }: Wishes = {},
+  { token, queues = [], parts = [], ...wishes }: Wishes = {},
 ): Promise<Running> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
@@ -37,10 +36,9 @@ export async function open(
     metrics: createMetrics(),
     progress: async () => progressWith(),
     queues: Promise.resolve(queues),
-    parts: async () => parts,
+    parts,
     ...wishes,
   });
   t.after(() => server.close());
-  if (!isLazy) await server.loadParts();
   return { ...server, port: Number(new URL(server.url).port), lines };
 }

@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
-import { slowGuesses } from '../../src/http/guesses.ts';
-import { createSession, localPath } from '../../src/http/session.ts';
+import { slowGuesses } from '../../src/http/server/guesses.ts';
+import { createSession, localPath } from '../../src/http/server/session.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -38,7 +38,7 @@ describe('a session', () => {
     assert.equal(session.isOpen(request(open())), true);
   });
 
-  it('that a person ended is over, also for a copy of its cookie, and no other is', () => {
+  it('that was logged out is invalid also for a copied cookie, and other sessions stay valid', () => {
     const { session, clock, request, open, kept } = sessionOf();
     const [one, two] = [open(), open()];
     assert.match(session.close(request(one)), /=; Max-Age=0; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -52,7 +52,7 @@ describe('a session', () => {
     assert.equal(kept.size, 1);
   });
 
-  it('cannot be made longer, nor be one of another token or another mirror', () => {
+  it('cannot be extended, or used with another token or another mirror', () => {
     const { session, request, open } = sessionOf();
     const [name, value = ''] = open().split('=');
     const [until, id, signature] = value.split('.');
@@ -82,7 +82,7 @@ describe('a session', () => {
 });
 
 describe('a wrong token', () => {
-  it('is answered later each time, up to sixteen seconds, and from another address as if for the first time', async () => {
+  it('delays the answer up to sixteen seconds for that address alone', async () => {
     const clock = fakeClock();
     const { wrong } = slowGuesses(clock);
     for (let n = 0; n < 7; n++) await wrong('10.0.0.1');
@@ -104,7 +104,7 @@ describe('a wrong token', () => {
     assert.equal(clock.slept.at(-1), 1000, 'a clock that was set back makes nobody wait');
   });
 
-  it('is remembered of so many addresses, those that tried last', async () => {
+  it('is counted for a limited number of the latest addresses', async () => {
     const clock = fakeClock();
     clock.sleep = async (ms) => void clock.slept.push(ms);
     const { wrong } = slowGuesses(clock);
@@ -117,7 +117,7 @@ describe('a wrong token', () => {
     assert.deepEqual(clock.slept.slice(-2), [4000, 1000]);
   });
 
-  it('is refused at once while 64 others wait, until the client of one of them is gone', async () => {
+  it('is refused at once while 64 others wait', async () => {
     const clock = fakeClock();
     clock.sleep = (_ms, signal) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { batchFor, createDispatcher, type Dispatcher, RECONCILE } from '../../jobs/dispatch.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
-import { push } from '../../src/outbox/push.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Bench, benchFor, HOUR, MINUTE, SETTLE_MS } from '../outbox/bench.ts';
 import { unknown } from '../outbox/scripted-upstream.ts';
@@ -95,7 +95,7 @@ describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
     assert.deepEqual(await enqueued(), [ids[2], ids[0], ids[1]]);
   });
 
-  it('leaves out a row whose words are under way in another, and not those behind it', async (t) => {
+  it('leaves out a row while a row with the same words is being sent, and enqueues the rows after it', async (t) => {
     const { bench, dispatcher, enqueued } = await open(t);
     const [first, twin, other] = [
       await bench.add(),
@@ -159,7 +159,7 @@ describe('enqueueing rows of the outbox', skipUnless('redis-server'), () => {
 });
 
 describe('how many rows are in the queue at a time', () => {
-  it('is what goes out in the time after which they are enqueued anew, within bounds', () => {
+  it('is the number that is sent until rows are enqueued again, between 10 and 300', () => {
     assert.equal(batchFor(1, 20_000), 10);
     assert.equal(batchFor(60, 20_000), 20);
     assert.equal(batchFor(600, 20_000), 200);

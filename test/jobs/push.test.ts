@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
-import { backoffOf, dispatch, push, RunAgain, reconcile, rowOf } from '../../jobs/push.ts';
+import { backoffOf, dispatch, pushJob, RunAgain, reconcileJob, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
@@ -43,7 +43,17 @@ describe('rows that the queue did not take', () => {
 });
 
 describe('the next look at the outbox', () => {
-  it('is worth while when the first row waits no longer, has settled, or has its turn', async (t) => {
+  it('is due when the last unclear row has settled, if nothing else is to be sent', async (t) => {
+    const { store: outbox, clock, add } = benchFor(t);
+    const app = { outbox, gate: createRateLimit(clock), clock, settings: { pushPerMinute: 60 } };
+    const dispatcher = createDispatcher({ app, backend: queueOf().backend, forgetMs: 20_000 });
+    const now = clock.now();
+    outbox.move(await add(), TRANSITIONS.recheck, { now, notBefore: now + 40_000 });
+    await dispatcher.look();
+    assert.equal(dispatcher.nextAt(), now + 40_000);
+  });
+
+  it('is due when the first row stops waiting, has settled, or has its turn', async (t) => {
     const { store: outbox, clock, add } = benchFor(t);
     const { backend, jobIds } = queueOf();
     const settings = { pushPerMinute: 60, pushSettle: SETTLE_MS };
@@ -65,18 +75,22 @@ describe('the next look at the outbox', () => {
     assert.equal(await nextAt(), 60_000, 'the next turn of the slow import');
     const unclear = await add({ title: 'Unclear' });
     outbox.move(unclear, TRANSITIONS.recheck, { now, notBefore: now + 40_000 });
-    assert.equal(await nextAt(), 40_000, 'the unclear row has settled');
+    assert.equal(
+      await nextAt(),
+      60_000,
+      'the list is read a minute after the row has settled, while others are sent',
+    );
     assert.equal(jobIds.has('reconcile'), false);
     outbox.move(await add({ title: 'Again' }), TRANSITIONS.defer, { now, notBefore: now + 5000 });
     assert.equal(await nextAt(), 5000, 'the row that was tried is due');
-    clock.advance(40_000);
+    clock.advance(100_000);
     await dispatcher.look();
     assert.equal(jobIds.has('reconcile'), true);
     gate.closeUntil(clock.now() + 7000);
-    assert.equal(await nextAt(), 47_000, 'nothing before the upstream may be called');
+    assert.equal(await nextAt(), 107_000, 'nothing before the upstream may be called');
   });
 
-  it('is one at a time, and soon where so many waited that those in the queue are running out', async (t) => {
+  it('runs once at a time, and early when the queue runs low', async (t) => {
     const { store: outbox, clock, add } = benchFor(t);
     const { backend, jobIds } = queueOf();
     const settings = { pushPerMinute: 1, pushSettle: SETTLE_MS };
@@ -126,8 +140,8 @@ describe('a row that the queue hands out twice', () => {
     const { context, upstream, add } = benchOf(t);
     const job = { data: { outbox: await add() } } as Job;
     const second: unknown[] = [];
-    upstream.duringCreate = async () => void second.push(await push.run(context, job));
-    assert.equal(await push.run(context, job), 'confirmed');
+    upstream.duringCreate = async () => void second.push(await pushJob.run(context, job));
+    assert.equal(await pushJob.run(context, job), 'confirmed');
     assert.deepEqual(second, ['another handler has it']);
   });
 });
@@ -141,21 +155,21 @@ describe('a row that the queue hands out before the pace allows it', () => {
     Object.assign(bench.context.sending, { perMinute: 6 });
     const stop = new AbortController();
     Object.assign(bench.context, { signal: stop.signal });
-    assert.equal(await push.run(bench.context, one as Job), 'confirmed');
+    assert.equal(await pushJob.run(bench.context, one as Job), 'confirmed');
     return { ...bench, two: two as Job, stop };
   };
 
   it('waits in its job for the next moment at which a post may leave', async (t) => {
     const { context, clock, two } = await openPaced(t);
     clock.advance(4000);
-    assert.equal(await push.run(context, two), 'confirmed');
+    assert.equal(await pushJob.run(context, two), 'confirmed');
     assert.deepEqual(clock.slept, [6000]);
   });
 
   it('goes back to the queue when the process stops', async (t) => {
     const { context, store, two, stop } = await openPaced(t);
     stop.abort();
-    await assert.rejects(push.run(context, two), RateLimitError);
+    await assert.rejects(pushJob.run(context, two), RateLimitError);
     assert.equal(store.find(rowOf(two))?.state, 'ready');
   });
 });
@@ -177,11 +191,11 @@ describe('a row that the queue hands out while another is on its way', () => {
       upstream.client.connectAhead = () => void seen.push('connected ahead');
       upstream.duringCreate = async () => {
         seen.push([...ended], states());
-        second ??= push.run(context, jobs[1] as Job);
+        second ??= pushJob.run(context, jobs[1] as Job);
         // Whatever it could do without its turn, it has done by then.
         await setImmediate();
       };
-      ended.push(await push.run(context, jobs[0] as Job));
+      ended.push(await pushJob.run(context, jobs[0] as Job));
       assert.equal(await second, 'confirmed');
       assert.deepEqual(seen, [[], ['sending', 'ready'], 'connected ahead', [], [state, 'sending']]);
       assert.deepEqual(states(), [last, 'confirmed']);
@@ -199,7 +213,7 @@ describe('while the upstream wants no calls', () => {
     for (const ms of [3_600_000, 1500]) {
       const gate = { closedUntil: () => clock.now() + ms };
       const app = { ...context.app, gate } as unknown as JobContext['app'];
-      await assert.rejects(async () => await push.run({ ...waiting, app }, job), RateLimitError);
+      await assert.rejects(async () => await pushJob.run({ ...waiting, app }, job), RateLimitError);
     }
     assert.deepEqual([waits, upstream.created], [[60_000, 1500], []]);
   });
@@ -225,21 +239,21 @@ describe('a row that may not go yet', () => {
     const closed = { closedUntil: () => clock.now() + 9000 };
     const { waiting, waits } = waitingOf(context, { app, sending: { ...context.sending, gate: closed } });
     const job = { data: { outbox: await add() } } as Job;
-    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    await assert.rejects(async () => await pushJob.run(waiting, job), RateLimitError);
     assert.deepEqual([waits, upstream.created], [[['push', 9000]], []]);
   });
 
   it('is looked for by one handler at a time', async (t) => {
     const { context, clock, add, upstream } = benchOf(t);
     upstream.outcomes = [unknown()];
-    await push.run(context, { data: { outbox: await add() } } as Job);
+    await pushJob.run(context, { data: { outbox: await add() } } as Job);
     clock.advance(3_600_000);
     const job = { data: { outbox: 0 } } as Job;
     let second: Promise<unknown> | undefined;
     upstream.beforePage = () => {
-      second ??= Promise.resolve(reconcile.run(context, job));
+      second ??= Promise.resolve(reconcileJob.run(context, job));
     };
-    await reconcile.run(context, job);
+    await reconcileJob.run(context, job);
     assert.equal(await second, 'another handler has it');
   });
 });
@@ -256,26 +270,26 @@ describe('looking for unclear rows', () => {
     const closed = { ...context, backend: { queue }, signal: stop.signal, app: { ...context.app, gate } };
     const job = { data: { outbox: 0 } } as Job;
     await assert.rejects(
-      async () => await reconcile.run(closed as unknown as JobContext, job),
+      async () => await reconcileJob.run(closed as unknown as JobContext, job),
       RateLimitError,
     );
     assert.deepEqual(waits, [['reconcile', 9000]]);
     stop.abort(new Error('the service stops'));
     const stopping = { ...context, sending: { ...context.sending, signal: stop.signal } };
-    await assert.rejects(async () => await reconcile.run(stopping, job), /the service stops/);
+    await assert.rejects(async () => await reconcileJob.run(stopping, job), /the service stops/);
     assert.equal(reads, 0);
   });
 
   it('shows with each page that it gets on, and counts what came of it', async (t) => {
     const { context, clock, add, upstream } = benchOf(t);
     upstream.outcomes = [unknown()];
-    await push.run(context, { data: { outbox: await add() } } as Job);
+    await pushJob.run(context, { data: { outbox: await add() } } as Job);
     clock.advance(3_600_000);
     const began = clock.monotonic();
     upstream.beforePage = () => {
       clock.advance(60_000);
     };
-    assert.deepEqual(await reconcile.run(context, { data: { outbox: 0 } } as Job), { 'send again': 1 });
+    assert.deepEqual(await reconcileJob.run(context, { data: { outbox: 0 } } as Job), { 'send again': 1 });
     assert.ok((context.activity.lastAttemptAt ?? 0) >= began + 120_000, 'the list was read twice');
     const text = await context.metrics.text();
     assert.match(text, /push_outcomes_total\{outcome="unknown"\} 1/);
@@ -314,7 +328,7 @@ describe('rows that are enqueued', () => {
     return { ...bench, gate, jobIds, dispatcher };
   };
 
-  it('are those of one import where a command sends no more than that', async (t) => {
+  it('are limited to one import for a command that sends that import', async (t) => {
     const { add, jobIds, dispatcher } = dispatcherFor(t, 'ours');
     await add({ title: 'Theirs' }, 'theirs');
     const ours = await add({ title: 'Ours' }, 'ours');
@@ -322,7 +336,7 @@ describe('rows that are enqueued', () => {
     assert.deepEqual([...jobIds], [`push-${ours}`]);
   });
 
-  it('are enqueued again after so long, or once the queue is done with them', async (t) => {
+  it('are enqueued again after forgetMs, or once their job has ended', async (t) => {
     const { add, clock, dispatcher } = dispatcherFor(t);
     const id = await add();
     assert.equal(await dispatcher.look(), 1);
@@ -334,7 +348,7 @@ describe('rows that are enqueued', () => {
     assert.equal(await dispatcher.look(), 1);
   });
 
-  it('are none while sending is paused or the upstream wants no calls, and no slow import has its turn', async (t) => {
+  it('are not enqueued while sending is paused, the rate limit is closed, or a slow import waits', async (t) => {
     const { add, clock, gate, store, dispatcher, jobIds } = dispatcherFor(t);
     store.paceBatch('slow', 1, clock.now());
     const slow = await add({ title: 'Slow' }, 'slow');
@@ -354,12 +368,12 @@ describe('rows that are enqueued', () => {
 });
 
 describe('a row that was not sent', () => {
-  it('is run again when the outbox says, and by itself where nobody says when', async (t) => {
+  it('is retried at the time in the outbox, or after a second without one', async (t) => {
     const { context, clock, add, upstream, store } = benchOf(t);
     const id = await add();
     upstream.outcomes = [{ outcome: 'not-sent', reason: 'no route' }];
     clock.advance(5000);
-    const again = await push.run(context, { data: { outbox: id } } as Job).catch((error: Error) => error);
+    const again = await pushJob.run(context, { data: { outbox: id } } as Job).catch((error: Error) => error);
     assert.ok(again instanceof RunAgain);
     const wait = Date.parse(store.find(id)?.not_before ?? '') - clock.now();
     assert.ok(wait > 0);
@@ -384,13 +398,13 @@ describe('a row that was not sent', () => {
     const retryAt = clock.now() + 7000;
     upstream.outcomes = [{ outcome: 'throttled', httpStatus: 429, retryAt, reason: 'slow down' }];
     const job = { data: { outbox: await add() } } as Job;
-    await assert.rejects(async () => await push.run(waiting, job), RateLimitError);
+    await assert.rejects(async () => await pushJob.run(waiting, job), RateLimitError);
     assert.deepEqual(waits, [7000, 'push']);
   });
 });
 
 describe('what is done in turns', () => {
-  it('is as much at a time as there are turns, in order, and a turn ends once', async () => {
+  it('runs in order with one job a turn, and a turn ends once', async () => {
     const turns = createTurns(2);
     const began: string[] = [];
     const gates = ['a', 'b', 'c', 'd'].map((name) => ({ name, ...Promise.withResolvers<void>() }));

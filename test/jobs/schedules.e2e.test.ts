@@ -10,6 +10,7 @@ import type { Job } from 'bullmq';
 import { QUEUES } from '../../jobs/context.ts';
 import {
   enqueue,
+  ensureSchedules,
   isFresh,
   isOverdue,
   isPlannedAhead,
@@ -20,8 +21,7 @@ import {
   sweepJob,
 } from '../../jobs/schedules.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
-import { ensureSchedules } from '../../src/worker/ensure.ts';
-import { JOBS } from '../../src/worker/workers.ts';
+import { JOBS } from '../../src/service/workers.ts';
 import { openTarget } from '../queue/target.ts';
 import { folderFor, temporaryFolder } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -43,7 +43,7 @@ const schedules = (changes: Partial<Asked> = {}): Schedule[] =>
 const ids = (list: Schedule[]): string[] => list.map(({ id }) => id);
 
 describe('the schedules', () => {
-  it('are those of the settings', () => {
+  it('follow from the settings', () => {
     assert.deepEqual(ids(schedules()), [
       'dispatch',
       'sync-head-posts',
@@ -133,7 +133,7 @@ describe('a sweep', () => {
     assert.equal(isFresh(last(10 * 60 * MINUTE, MINUTE), NIGHTLY, NOW), false);
   });
 
-  it('that is dated in the future is neither fresh nor a reason to wait: the clock was set back', () => {
+  it('dated in the future is not fresh and delays nothing, because the clock was set back', () => {
     for (const rhythm of [HOURLY, NIGHTLY]) {
       const ahead = last(-24 * 60 * MINUTE, -24 * 60 * MINUTE);
       assert.equal(sweepDueAt(ahead, rhythm, NOW), null);

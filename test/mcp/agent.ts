@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../laboratory/server.ts';
 import { ENTRY, runCli } from '../support/cli.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 

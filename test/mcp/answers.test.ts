@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
+import type { Change } from '../../src/changes/change.ts';
+import type { ChangeQuery } from '../../src/changes/feed.ts';
 import {
   askSql,
   changes,
@@ -13,12 +15,10 @@ import {
 import type { Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
 import { DRAFT_POST, TOOLS } from '../../src/mcp/tools.ts';
+import type { OutboxRow } from '../../src/outbox/decide/types.ts';
 import { SCHEMA_HINT } from '../../src/query/explain.ts';
 import type { QueryRequest } from '../../src/query/run.ts';
 import type { ReportResult } from '../../src/reports/report.ts';
-import type { Change } from '../../src/store/changes/change.ts';
-import type { ChangeQuery } from '../../src/store/changes/feed.ts';
-import type { OutboxRow } from '../../src/store/outbox/types.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const key = new Uint8Array(32);

@@ -4,7 +4,7 @@ import { loadSettings } from '../../config/load.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, type Logger, SILENT } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { HttpPart } from '../../src/http/server.ts';
+import type { HttpPart } from '../../src/http/server/site.ts';
 import { agentsPart } from '../../src/mcp/http.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
@@ -87,11 +87,11 @@ describe('the tools for assistants over HTTP', () => {
       const { signal } = calledOff;
       const endless = one.client.callTool({ name: 'sql', arguments: { sql: sql(1e12) } }, { signal });
       const answered = other.answer<{ customer_rows: number[][] }>('sql', { sql: sql(1e6) });
-      await until('both calls', () => called() === 2);
+      await until('both calls', () => called() >= 2);
       calledOff.abort();
       await assert.rejects(endless);
       assert.deepEqual((await answered).customer_rows, [[1e6]]);
-      await until('two lines', () => lines.length === 2);
+      await until('two lines', () => lines.length >= 2);
       assert.deepEqual(new Set(lines.map(({ outcome }) => outcome)), new Set(['answered', 'cancelled']));
     });
 

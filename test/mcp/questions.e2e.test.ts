@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { World } from '../../src/sandbox/server.ts';
+import type { World } from '../laboratory/server.ts';
 import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
 
 interface Listed {

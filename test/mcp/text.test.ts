@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fitting, LIMITS, limiter, Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
-import type { Excerpt } from '../../src/store/search/search.ts';
+import type { Excerpt } from '../../src/search/search.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const upstream = 'https://feedback.example';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { indexOf, packIds, unpackIds } from '../../src/mirror/ids.ts';
+import { indexOf, packIds, unpackIds } from '../../src/mirror/decide/ids.ts';
 import { range } from '../support/rows.ts';
 
 const ids = fc.array(fc.oneof(fc.maxSafeNat(), fc.nat(300), fc.constant(Number.MAX_SAFE_INTEGER)));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NOTHING_LEARNED } from '../../src/mirror/decide/absence.ts';
-import type { ListFacts } from '../../src/mirror/list-facts.ts';
-import { type ListState, listNotes, type MissingGroup } from '../../src/mirror/list-notes.ts';
+import type { ListFacts } from '../../src/mirror/decide/list-facts.ts';
+import { type ListState, listNotes, type MissingGroup } from '../../src/mirror/decide/list-notes.ts';
 
-const FACTS: ListFacts = { absences: NOTHING_LEARNED, readAt: 1, newRows: 'start' };
+const FACTS: ListFacts = { absences: { ...NOTHING_LEARNED, sweeps: 20 }, readAt: 1, newRows: 'start' };
 const LIST: ListState = { resource: 'posts', rows: 1000, facts: FACTS, missing: [], lacks: null };
 
 function missing(changes: Partial<MissingGroup> = {}): MissingGroup {
@@ -51,7 +51,7 @@ const NOTES: [what: string, changes: Partial<ListState>, expected: string[]][] =
   ],
   [
     'an order that was unstable lately',
-    { facts: { ...FACTS, absences: { ...NOTHING_LEARNED, distrusted: 7 } } },
+    { facts: { ...FACTS, absences: { ...FACTS.absences, distrusted: 7 } } },
     [
       'The order of posts changed from one page to the next in one of the last 20 sweeps. ' +
         'Rows that are missing on such pages do not count as deleted.',
@@ -59,7 +59,7 @@ const NOTES: [what: string, changes: Partial<ListState>, expected: string[]][] =
   ],
   [
     'how often a list leaves out rows, and what that costs',
-    { facts: { ...FACTS, absences: { ...NOTHING_LEARNED, inside: 0.05 } } },
+    { facts: { ...FACTS, absences: { ...FACTS.absences, inside: 0.05 } } },
     [
       'Sweeps of posts miss up to 5.0 % of the rows and show them again later. So a deletion takes 7 sweeps instead of 2.',
     ],

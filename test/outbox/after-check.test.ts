@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { checkAfterSweep } from '../../src/outbox/after-check.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { cancel, cancelBatch, resolve, retry } from '../../src/outbox/decide.ts';
-import { push } from '../../src/outbox/push.ts';
-import type { PostText } from '../../src/store/outbox/types.ts';
+import type { PostText } from '../../src/outbox/decide/types.ts';
+import { cancel, cancelBatch, resolve, retry } from '../../src/outbox/person.ts';
+import { checkAfterSweep } from '../../src/outbox/send/after-check.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { aPost } from '../support/rows.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
@@ -108,10 +108,16 @@ describe('a number under which another post stands', () => {
   for (const [what, shown] of [
     ['is by the customer, whatever its words', { ...stranger, creator: by(9, 'Kim@Example.com') }],
     ['shows no address', { ...stranger, creator: by(9, '') }],
-    ['has our words, by whomever', { ...OURS, title: 'Dark mode!', creator: by(9, 'ada@example.com') }],
-    ['has our title, by whomever', { ...stranger, title: OURS.title, creator: by(9, 'ada@example.com') }],
+    [
+      'has the words of the row, by any author',
+      { ...OURS, title: 'Dark mode!', creator: by(9, 'ada@example.com') },
+    ],
+    [
+      'has the title of the row, by any author',
+      { ...stranger, title: OURS.title, creator: by(9, 'ada@example.com') },
+    ],
   ] as const)
-    it(`keeps the row as it is where the post ${what}`, async (t) => {
+    it(`keeps the row confirmed if the post ${what}`, async (t) => {
       const bench = benchFor(t);
       const id = await sentAs(bench, shown);
       assert.deepEqual(await bench.sweep(), []);
@@ -357,7 +363,7 @@ describe('a sweep that does not list the post of the row', () => {
     }
   }
 
-  it('is no check of it: a second post is shown when the list goes on', async (t) => {
+  it('does not count as its check, so that a later sweep shows a second post', async (t) => {
     const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     const late = bench.upstream.publish();
@@ -442,7 +448,7 @@ describe('the look after a sweep', () => {
     assert.partialDeepStrictEqual(await bench.row(id), { duplicate_of: null, candidates: [] });
   });
 
-  it('accuses nobody of posts that stood before, or that others wrote long before', async (t) => {
+  it('reports no posts that existed before the row, or that others wrote long before', async (t) => {
     const bench = benchFor(t);
     bench.upstream.publish({ created: '2025-12-31T00:00:00Z' });
     await bench.sweep();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { cancelBatch, pauseBatch, resumeBatch } from '../../src/outbox/decide.ts';
+import { cancelBatch, pauseBatch, resumeBatch } from '../../src/outbox/person.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
 import { until } from '../support/until.ts';
 import { type Stage, stageFor } from './sender.ts';

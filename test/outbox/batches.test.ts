@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
+import { outboxCsv } from '../../src/outbox/import/results.ts';
 import {
   cancel,
   cancelBatch,
@@ -11,10 +12,9 @@ import {
   resumeBatch,
   retry,
   retryBatch,
-} from '../../src/outbox/decide.ts';
-import { outboxCsv } from '../../src/outbox/import/results.ts';
-import { push } from '../../src/outbox/push.ts';
-import { reconcile } from '../../src/outbox/reconcile.ts';
+} from '../../src/outbox/person.ts';
+import { push } from '../../src/outbox/send/push.ts';
+import { reconcile } from '../../src/outbox/send/reconcile.ts';
 import { type Bench, benchFor, CREATE_MS, MINUTE, SETTLE_MS, TEXT } from './bench.ts';
 import { importBenchFor } from './import-feed.ts';
 import { unknown } from './scripted-upstream.ts';
@@ -30,7 +30,7 @@ function reject(bench: Bench, id: number, error = 'no such board'): void {
 }
 
 describe('a paused import', () => {
-  it('sends nothing, lets others pass, and goes on where it stood', async (t) => {
+  it('sends nothing, lets other imports pass, and resumes where it was', async (t) => {
     const bench = benchFor(t);
     const [a, b] = [await bench.add({ title: 'A' }, 'one'), await bench.add({ title: 'B' }, 'one')];
     const other = await bench.add({ title: 'C' }, 'two');
@@ -51,7 +51,7 @@ describe('a paused import', () => {
     assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, []);
   });
 
-  it('of a name that nobody knows is refused', (t) => {
+  it('with an unknown name is refused', (t) => {
     assert.throws(() => pauseBatch(benchFor(t), 'none'), /there is no batch none in the outbox/);
   });
 });
@@ -154,7 +154,7 @@ describe('an import with a pace of its own', () => {
     assert.equal(free(), 2, 'two that wait are enough');
   });
 
-  it('goes on at its pace where its next turn was written while the clock was ahead', async (t) => {
+  it('keeps its pace if its next turn was stored while the clock was ahead', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     store.paceBatch('slow', 6, clock.now());
@@ -264,7 +264,7 @@ describe('a row that is mended', () => {
     assert.throws(() => edit(bench, id, { title: ' ' }), /title is blank/);
   });
 
-  it('is one that was rejected or needs a decision', async (t) => {
+  it('must be rejected or uncertain', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     assert.throws(() => edit(bench, id, { title: 'New' }), /cannot be edited: it is ready/);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { pauseBatch, resumeBatch } from '../../src/outbox/decide.ts';
-import { push, retryRefused } from '../../src/outbox/push.ts';
-import { backoff } from '../../src/outbox/reconcile.ts';
-import { refusedText } from '../../src/store/outbox/refused.ts';
-import type { PostText } from '../../src/store/outbox/types.ts';
+import type { PostText } from '../../src/outbox/decide/types.ts';
+import { pauseBatch, resumeBatch } from '../../src/outbox/person.ts';
+import { push, retryRefused } from '../../src/outbox/send/push.ts';
+import { backoff } from '../../src/outbox/send/settle.ts';
+import { refusedText } from '../../src/outbox/store/refused.ts';
 import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
@@ -102,7 +102,7 @@ describe('twins', () => {
 });
 
 describe('a refused token', () => {
-  it('pauses sending and loses nothing; with a new one sending goes on', async (t) => {
+  it('pauses sending without losing rows, and a new token resumes it', async (t) => {
     const bench = benchFor(t);
     const ids = [await bench.add(), await bench.add({ title: 'Light mode' })];
     bench.upstream.outcomes = [{ outcome: 'unauthorised', httpStatus: 401, reason: 'who are you' }];
@@ -195,7 +195,7 @@ describe('a board that may not be posted to (403)', () => {
     }
   });
 
-  it('counts its refusals anew once it has taken a post', async (t) => {
+  it('resets its count of refusals once it has taken a post', async (t) => {
     const bench = benchFor(t);
     const ids = [await bench.add(), await bench.add({ title: 'Light' }), await bench.add({ title: 'Dim' })];
     const outcomes = [FORBIDDEN, confirmed(5), FORBIDDEN];

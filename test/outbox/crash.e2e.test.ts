@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { recoverOrphans } from '../../src/outbox/push.ts';
+import { recoverOrphans } from '../../src/outbox/send/push.ts';
 import { until } from '../support/until.ts';
 import { benchFor, CREATE_MS, HOUR, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
@@ -34,7 +34,7 @@ describe('a sender that is frozen', () => {
     const stage = await stageFor(t, { faults: 'hang-after times=1' });
     const ids = await stage.addRows(3);
     const frozen = stage.start();
-    await until('the service has the first post', () => stage.sandbox.world.ledger().length === 1);
+    await until('the service has the first post', () => stage.sandbox.world.ledger().length >= 1);
     frozen.child.kill('SIGSTOP');
     const requests = stage.sandbox.requestCount;
     const watcher = stage.start();
@@ -54,7 +54,7 @@ describe('a sender that is frozen', () => {
     const stage = await stageFor(t, { faults: 'hang-after times=1' });
     const ids = await stage.addRows(2);
     const frozen = stage.start();
-    await until('the service has the first post', () => stage.sandbox.world.ledger().length === 1);
+    await until('the service has the first post', () => stage.sandbox.world.ledger().length >= 1);
     frozen.child.kill('SIGSTOP');
     const watcher = stage.start();
     await until('the other one has looked', () => watcher.naps() >= 1);

@@ -23,7 +23,7 @@ describe('a post of a program', () => {
     assert.notEqual(acceptPost(deps, TEXT, 'k2')?.id, first?.id);
   });
 
-  it('is one each time without a key, and so is one of a person', (t) => {
+  it('without a key makes a new row each time, as does a post of a person', (t) => {
     const deps = { ...benchFor(t), random };
     const ids = [acceptPost(deps, TEXT, null), acceptPost(deps, TEXT, null), createRow(deps, { post: TEXT })];
     assert.equal(new Set(ids.map((row) => row?.id)).size, 3);
@@ -74,7 +74,7 @@ describe('the name of a batch', () => {
 });
 
 describe('whoever waits for a row', () => {
-  it('is told as soon as nothing more happens to it by itself', async (t) => {
+  it('is answered as soon as the row needs no further automatic step', async (t) => {
     const bench = benchFor(t);
     const row = createRow({ ...bench, random }, { post: TEXT });
     bench.clock.meanwhile = async () => void bench.store.move(row.id, TRANSITIONS.cancel, { now: 0 });

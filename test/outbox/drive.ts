@@ -1,8 +1,15 @@
 import { AppError } from '../../src/base/errors.ts';
-import { endPause, highestListed, type OutboxContext, push, recoverOrphans } from '../../src/outbox/push.ts';
-import { reconcile, reconcileAt } from '../../src/outbox/reconcile.ts';
-import type { Lock } from '../../src/store/mirror/types.ts';
-import type { StateCounts } from '../../src/store/outbox/types.ts';
+import type { Lock } from '../../src/db/lock.ts';
+import type { StateCounts } from '../../src/outbox/decide/types.ts';
+import {
+  endPause,
+  highestListed,
+  type OutboxContext,
+  push,
+  recoverOrphans,
+} from '../../src/outbox/send/push.ts';
+import { reconcile } from '../../src/outbox/send/reconcile.ts';
+import { reconcileAt } from '../../src/outbox/send/settle.ts';
 
 export interface DriveOptions {
   batch: string | null;
@@ -43,7 +50,7 @@ async function sendAll(context: OutboxContext, { batch, perMinute }: DriveOption
     signal.throwIfAborted();
     const now = clock.now();
     const { ready, unclear, at } = store.due(now, 1, batch);
-    const settledAt = unclear && reconcileAt(unclear);
+    const settledAt = unclear && reconcileAt(unclear, ready.length > 0);
     const closedUntil = context.gate.closedUntil(now);
     if (closedUntil !== null) await clock.sleep(until(now, closedUntil), signal);
     else if (settledAt !== null && settledAt <= now) await reconcile(context);

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { reasonWords } from '../../src/base/text.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { estimateOf, estimateText, estimateWaiting, type Pace, paceOf } from '../../src/outbox/estimate.ts';
-import { push } from '../../src/outbox/push.ts';
+import {
+  estimateOf,
+  estimateText,
+  estimateWaiting,
+  type Pace,
+  paceOf,
+} from '../../src/outbox/send/estimate.ts';
+import { push } from '../../src/outbox/send/push.ts';
+import { reasonWords } from '../../src/text/text.ts';
 import { benchFor, MINUTE } from './bench.ts';
 
 const NOW = new Date(2026, 10, 15, 16, 17).getTime();

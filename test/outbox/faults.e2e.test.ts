@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { FaultKind } from '../../src/sandbox/server.ts';
+import type { FaultKind } from '../laboratory/server.ts';
 import { drive } from './drive.ts';
 import { stageFor } from './sender.ts';
 

@@ -8,7 +8,7 @@ import type { ImportState } from '../../src/http/dashboard/imports.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { freePort } from '../support/launch.ts';
 import { openSite, type Running, type Site } from '../support/mirror-site.ts';
-import { until } from '../support/until.ts';
+import { LONG_RUN_MS, until } from '../support/until.ts';
 
 /**
  * Imports through the dashboard of a service that is killed at random points, also while rows are taken in, and that is told to pause,
@@ -59,7 +59,7 @@ async function openProgram(t: TestContext, site: Site): Promise<Program> {
     },
     async start() {
       running = site.start(['start'], env);
-      await until('the service answers', isUp);
+      await until('the service answers', isUp, LONG_RUN_MS);
     },
     get: async <T>(path: string) => (await (await fetch(url + path)).json()) as T,
     async post<T>(path: string, body: object | string = {}) {
@@ -112,11 +112,12 @@ async function disturb(site: Site, program: Program, batch: string, random: Rand
   let kills = 0;
   for (let step = 0; step < STEPS; step++) {
     const before = sent();
-    await until('something is sent, or nothing waits', async () => {
+    const goesOn = async (): Promise<boolean> => {
       const { counts, told } = await stateOf();
       const isHeld = Boolean(told?.paused_at ?? told?.cancelled_at);
       return sent() > before + random.int(20) || counts.ready === 0 || isHeld;
-    });
+    };
+    await until('something is sent, or nothing waits', goesOn, LONG_RUN_MS);
     const decision = random.pick([
       'pause',
       'pause',

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { openCsv } from '../../src/outbox/csv/read.ts';
-import { hasKeys, type ReadOptions } from '../../src/outbox/csv/rows.ts';
+import { openCsv } from '../../src/outbox/import/csv/read.ts';
+import { hasKeys, type ReadOptions } from '../../src/outbox/import/csv/rows.ts';
 import { dryRun, type ImportChoices, outboxSink } from '../../src/outbox/import/import.ts';
 import type { Input } from '../../src/outbox/import/input.ts';
 import { intake, type Tally } from '../../src/outbox/import/intake.ts';
 import type { Preview } from '../../src/outbox/import/preview.ts';
-import { type ImportReads, openImportReads, openScratch } from '../../src/store/outbox/imports.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { type ImportReads, openImportReads, openScratch } from '../../src/outbox/store/imports.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import { type Bench, benchFor } from './bench.ts';
 import { inChunks } from './csv/feed.ts';
 

@@ -92,6 +92,24 @@ function rowsIn(folder: string): Row[] {
   }
 }
 
+/**
+ * The longest time in which no row was sent for the first time, in seconds, and how many of these times were longer than 5 s. Rows with
+ * the words of another row are left out: they wait for each other.
+ */
+function standstills(folder: string): { longest: number; many: number } {
+  const db = new Database(join(folder, 'data/mirror.db'), { readonly: true });
+  const times = db
+    .prepare(
+      `SELECT unixepoch(started_at, 'subsec') FROM outbox_attempts JOIN outbox o ON o.id = outbox_id
+        WHERE n = 1 AND NOT EXISTS (SELECT 1 FROM outbox t WHERE t.content_hash = o.content_hash AND t.id <> o.id) ORDER BY started_at`,
+    )
+    .pluck()
+    .all() as number[];
+  db.close();
+  const gaps = times.slice(1).map((time, n) => time - (times[n] ?? time));
+  return { longest: Math.round(Math.max(...gaps)), many: gaps.filter((gap) => gap > 5).length };
+}
+
 function judge(rows: Row[], upstream: FaultyUpstream) {
   const kindOf = ({
     board,
@@ -146,7 +164,7 @@ function judge(rows: Row[], upstream: FaultyUpstream) {
 async function importOnce(
   t: TestContext,
   seed: number,
-): Promise<ReturnType<typeof judge> & { seconds: number }> {
+): Promise<ReturnType<typeof judge> & { seconds: number; standstills: object }> {
   const random = createRandom(seed);
   const upstream = await startFaulty(t, random);
   const folder = folderFor(t, 'judge');
@@ -173,7 +191,7 @@ async function importOnce(
     PUSH_PER_MINUTE: values['per-minute'],
     PUSH_SETTLE: '2s',
   };
-  const options = { cwd: folder, env };
+  const options = { cwd: folder, env, lifetimeMs: 1_200_000 };
   assert.equal((await runCli(['sync'], options)).code, 0);
   const [began, disturbed] = [Date.now(), new AbortController()];
   t.after(() => disturbed.abort());
@@ -185,6 +203,7 @@ async function importOnce(
     '--wait',
     '--patience',
     '5m',
+    '--accept-repeated-titles',
     ...(values.mark ? ['--mark', 'Imported from Canny'] : []),
   ];
   for (let kill = 0; ; kill++) {
@@ -200,7 +219,7 @@ async function importOnce(
   await disturbing;
   const counted = upstream.lists;
   for (let n = 0; n < 2; n++) assert.equal((await runCli(['sync', 'posts'], options)).code, 0);
-  return { ...judge(rowsIn(folder), upstream), lists: counted, seconds };
+  return { ...judge(rowsIn(folder), upstream), lists: counted, seconds, standstills: standstills(folder) };
 }
 
 for (let seed = FIRST; seed < FIRST + RUNS; seed++)

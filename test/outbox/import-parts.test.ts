@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { CsvRow } from '../../src/outbox/csv/rows.ts';
+import type { NewRow } from '../../src/outbox/decide/types.ts';
 import { boardChooser, knownTargets, readBoardMap, unknownBoards } from '../../src/outbox/import/boards.ts';
-import { intake, type Verdict } from '../../src/outbox/import/intake.ts';
+import type { CsvRow } from '../../src/outbox/import/csv/rows.ts';
+import { intake, type RowVerdict } from '../../src/outbox/import/intake.ts';
 import { openResults, resultsRefresher } from '../../src/outbox/import/results.ts';
-import type { ImportReads } from '../../src/store/outbox/imports.ts';
-import type { NewRow } from '../../src/store/outbox/types.ts';
+import type { ImportReads } from '../../src/outbox/store/imports.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 
@@ -87,7 +87,7 @@ describe('the rows of a file', () => {
   async function taken(
     rows: CsvRow[],
     options: object = {},
-    verdict: (row: NewRow) => Verdict = () => ({ outcome: 'accepted' }),
+    verdict: (row: NewRow) => RowVerdict = () => ({ outcome: 'accepted' }),
   ) {
     const groups: (number | null)[][] = [];
     const told: number[] = [];
@@ -131,7 +131,7 @@ describe('the rows of a file', () => {
         aRow(8),
       ],
     ];
-    const verdicts: Record<number, Verdict> = {
+    const verdicts: Record<number, RowVerdict> = {
       2: { outcome: 'already', state: 'rejected' },
       3: { outcome: 'conflict', with: 'outbox row 7' },
       8: { outcome: 'refused', reason: 'erased' },
@@ -220,7 +220,7 @@ describe('the results of a file', () => {
     assert.match(lines[1] ?? '', /^ideas,Two,,refused,,,"was not there yet/);
   });
 
-  it('are written anew once in two seconds, and less often where that takes long', async (t) => {
+  it('are rewritten every two seconds, and less often if writing takes long', async (t) => {
     const path = join(folderFor(t, 'results'), 'results.csv');
     const clock = fakeClock();
     let [takes, written] = [0, 0];

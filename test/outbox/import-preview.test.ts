@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import type { NewRow } from '../../src/outbox/decide/types.ts';
 import { boardChooser, knownTargets, readBoardMap, unknownBoards } from '../../src/outbox/import/boards.ts';
 import { previewSink } from '../../src/outbox/import/preview.ts';
-import { type ImportReads, openScratch } from '../../src/store/outbox/imports.ts';
-import type { NewRow } from '../../src/store/outbox/types.ts';
+import { type ImportReads, openScratch } from '../../src/outbox/store/imports.ts';
 
 const BOARDS = [
   { id: 1, slug: 'feature-requests', name: 'Feature requests' },
@@ -99,7 +99,7 @@ describe('the boards of a file', () => {
     assert.deepEqual(noted(written), []);
   });
 
-  it('that nobody knows are named once, with what could be meant', () => {
+  it('that are unknown are listed once, with suggestions', () => {
     assert.deepEqual(noted(['bugs', 'bugz', 'Feature', 'bugz', 'something else entirely']), [
       { board: 'bugz', alsoWritten: [], rows: 2, line: 3, suggestions: ['bugs'] },
       { board: 'Feature', alsoWritten: [], rows: 1, line: 4, suggestions: ['feature-requests'] },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { identities } from '../../src/outbox/csv/source-key.ts';
-import { csvLine } from '../../src/outbox/import/results.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import { identities } from '../../src/outbox/import/csv/source-key.ts';
+import { resultLine } from '../../src/outbox/import/results.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import { readChunked } from './csv/feed.ts';
 import { counts, importBenchFor } from './import-feed.ts';
 
@@ -42,7 +42,7 @@ function mortal(store: OutboxStore, commits: number): Pick<OutboxStore, 'accept'
 }
 
 function csv(rows: readonly (readonly string[])[]): string {
-  return [HEAD, ...rows].map((cells) => csvLine(cells, { delimiter: ',' })).join('');
+  return [HEAD, ...rows].map((cells) => resultLine(cells, { delimiter: ',' })).join('');
 }
 
 /** Every key that the rows of the file stand for; a key with several contents stands for its first row. */

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { erasePerson } from '../../src/erasure/erase.ts';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { batchId } from '../../src/outbox/create.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
+import type { PostText } from '../../src/outbox/decide/types.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
-import { contentHash } from '../../src/outbox/match.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { newClaims } from '../../src/store/outbox/source.ts';
-import type { PostText } from '../../src/store/outbox/types.ts';
+import { contentHash } from '../../src/outbox/send/match.ts';
+import { newClaims } from '../../src/outbox/store/source.ts';
 import { folderFor } from '../support/folder.ts';
 import { benchFor, leading, TEXT } from './bench.ts';
 import { counts, type ImportBench, importBenchFor } from './import-feed.ts';
@@ -171,7 +171,7 @@ describe('taking a file into the outbox', () => {
     }
   });
 
-  it('takes a row without a key for none of those with one in the same file', async (t) => {
+  it('does not match a row without a key to a row with one in the same file', async (t) => {
     const bench = importBenchFor(t);
     const keyed = 'board,title,key\nbugs,One,k1\n';
     await bench.take(keyed);
@@ -355,7 +355,7 @@ describe('taking a file into the outbox', () => {
     assert.deepEqual(counts(await bench.take(canny('p3', 'Another'))), [1, 1, 0, 0]);
   });
 
-  it('refuses a key that stands for other content, in the outbox or earlier in the file', async (t) => {
+  it('refuses a key that belongs to other content in the outbox or earlier in the file', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nbugs,Old,K1\n');
     const text = 'board,title,key\nbugs,New,K1\nbugs,A,K2\nbugs,B,K2\nbugs,A,K2\n';

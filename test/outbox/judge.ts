@@ -1,5 +1,5 @@
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
-import type { OutboxRow } from '../../src/store/outbox/types.ts';
+import type { OutboxRow } from '../../src/outbox/decide/types.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import type { Asked, LedgerLine } from './simulated-upstream.ts';
 
 /** What the upstream's ledger says about the outbox. Each list names rows or posts, so that a failure can be looked into. */
@@ -10,6 +10,8 @@ export interface Verdict {
   uncertain: number;
   /** Why rows are uncertain, each reason with its rows. */
   reasons: Record<string, string[]>;
+  /** How many of them there are for each thing that the service did to the posts that they are shown; `nothing` where it changed none. */
+  rewritings: Record<string, number>;
   attempts: number;
   wereAmbiguous: number;
   /** Rows that were once ambiguous and whose post the service rewrote, and how many of those no person had to see. */
@@ -43,6 +45,7 @@ export async function judge(store: OutboxStore, ledger: readonly LedgerLine[]): 
     rejected: count(rows, 'rejected'),
     uncertain: count(rows, 'uncertain'),
     reasons: reasonsOf(rows),
+    rewritings: rewritingsOf(rows, ledger),
     attempts: rows.reduce((sum, row) => sum + row.attempts, 0),
     wereAmbiguous: rows.filter((row) => row.was_ambiguous).length,
     rewritten: rewritten.length,
@@ -83,6 +86,17 @@ function reasonsOf(rows: OutboxRow[]): Record<string, string[]> {
   return Object.fromEntries(
     [...reasons].map(([reason, list]) => [reason, list.map((row) => row.source_key)]),
   );
+}
+
+/** By the posts that each row is shown. */
+function rewritingsOf(rows: readonly OutboxRow[], ledger: readonly LedgerLine[]): Record<string, number> {
+  const manners = new Map(ledger.map(({ id, manner }) => [id, manner]));
+  const counts: Record<string, number> = {};
+  for (const row of rows.filter(({ state }) => state === 'uncertain')) {
+    const manner = row.candidates.map((id) => manners.get(id)).find((each) => each) ?? 'nothing';
+    counts[manner] = (counts[manner] ?? 0) + 1;
+  }
+  return counts;
 }
 
 function count(rows: OutboxRow[], state: OutboxRow['state']): number {

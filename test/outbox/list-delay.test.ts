@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { push } from '../../src/outbox/push.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { benchFor, CREATE_MS, MINUTE, SETTLE_MS } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { marksIn } from '../../src/outbox/decide/whose.ts';
-import { markLabel } from '../../src/outbox/mark.ts';
-import { push } from '../../src/outbox/push.ts';
+import { markLabel } from '../../src/outbox/send/mark.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { type Bench, benchFor, MINUTE, reconcileRow } from './bench.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { mailbox } from '../../src/base/email.ts';
-import { contentHash } from '../../src/outbox/match.ts';
-import type { PostText } from '../../src/store/outbox/types.ts';
+import type { PostText } from '../../src/outbox/decide/types.ts';
+import { contentHash } from '../../src/outbox/send/match.ts';
+import { mailbox } from '../../src/text/email.ts';
 import { TEXT } from './bench.ts';
 
 function isMatch(row: Partial<PostText>, post: Partial<PostText>): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { push } from '../../src/outbox/push.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { type Bench, benchFor, HOUR } from './bench.ts';
 
 /** Sends the next of so many rows with this pace, or says why not. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { proposePost } from '../../src/outbox/create.ts';
-import { approve, cancel, edit, retry, sameWords, sendEdited } from '../../src/outbox/decide.ts';
-import { push } from '../../src/outbox/push.ts';
-import { openOutboxView } from '../../src/store/outbox/view.ts';
-import { openSearchReads } from '../../src/store/search/search.ts';
+import { approve, cancel, edit, retry, sameWords, sendEdited } from '../../src/outbox/person.ts';
+import { push } from '../../src/outbox/send/push.ts';
+import { openOutboxView } from '../../src/outbox/store/view.ts';
+import { openSearchReads } from '../../src/search/search.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { type Bench, benchFor, TEXT } from './bench.ts';
@@ -35,13 +35,13 @@ describe('a post that an agent proposes', () => {
     assert.deepEqual(bench.store.due(now, 10).ready, [id]);
   });
 
-  it('is one row however its letters are composed', (t) => {
+  it('is one row in every Unicode composition of its letters', (t) => {
     const bench = benchFor(t);
     const { id } = propose(bench, { title: 'Map of M\u00fcnchen' });
     assert.equal(propose(bench, { title: 'Map of Mu\u0308nchen' }).id, id);
   });
 
-  it('is one row however often its words are proposed, also after a person dropped it', (t) => {
+  it('is one row if its words are proposed again, also after a person cancelled it', (t) => {
     const bench = benchFor(t);
     const { id } = propose(bench);
     assert.equal(propose(bench).id, id);

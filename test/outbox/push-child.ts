@@ -2,7 +2,7 @@ import { createClient } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { drive } from './drive.ts';
 
 /** What a sender in a process of its own is told. */

@@ -5,8 +5,8 @@ import type { CreateOutcome } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { endPause, paceOf, push } from '../../src/outbox/push.ts';
-import type { OutboxRow } from '../../src/store/outbox/types.ts';
+import type { OutboxRow } from '../../src/outbox/decide/types.ts';
+import { endPause, paceOf, push } from '../../src/outbox/send/push.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
@@ -188,7 +188,7 @@ describe('before the first byte of a create', () => {
 });
 
 describe('the time and the posts an attempt starts from', () => {
-  it('are those of the first attempt that can have left a post, not of one that certainly did not', async (t) => {
+  it('belong to the first attempt that may have left a post', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [{ outcome: 'not-sent', reason: 'refused' }, unknown(), unknown()];
@@ -327,7 +327,7 @@ describe('a row that is sent before any pass has read the list', () => {
     assert.equal(await read('5'), 0);
   });
 
-  it('looks anew where the clock was set back since it last did', async (t) => {
+  it('reads again if the clock was set back since the last read', async (t) => {
     const bench = benchFor(t);
     bench.upstream.posts = [aPost(2000)];
     await push(bench.context, await bench.add());

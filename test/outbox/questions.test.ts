@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { iso } from '../../src/base/clock.ts';
 import { erasePerson } from '../../src/erasure/erase.ts';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { EDITABLE, TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { edit } from '../../src/outbox/decide.ts';
-import { contentHash } from '../../src/outbox/match.ts';
-import { push } from '../../src/outbox/push.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { openImportReads } from '../../src/store/outbox/imports.ts';
-import type { OutboxState } from '../../src/store/outbox/types.ts';
+import type { OutboxState } from '../../src/outbox/decide/types.ts';
+import { edit } from '../../src/outbox/person.ts';
+import { contentHash } from '../../src/outbox/send/match.ts';
+import { push } from '../../src/outbox/send/push.ts';
+import { openImportReads } from '../../src/outbox/store/imports.ts';
 import { type Bench, benchFor, HOUR, leading, MINUTE, TEXT } from './bench.ts';
 
 /** The file behind the store, for what only another part of the program writes. */
@@ -24,7 +24,7 @@ function moveTo({ store, clock }: Bench, id: number, to: OutboxState, change: ob
 }
 
 describe('what may go on now', () => {
-  it('leaves out what is held or for a board that refuses it, unless it is only to be looked for', async (t) => {
+  it('leaves out held rows and rows of refusing boards, unless they are only reconciled', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     const now = clock.now();

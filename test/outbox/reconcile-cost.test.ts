@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AppError } from '../../src/base/errors.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { benchFor, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
@@ -36,27 +35,6 @@ describe('finding out about many rows', () => {
     assert.equal(upstream.created.length, 250);
     const lists = (upstream.pagesRead - before) / Math.ceil(upstream.posts.length / upstream.pageSize);
     assert.ok(lists <= 6, `${lists} times the whole list`);
-  });
-
-  it('goes on at the page that could not be read', async (t) => {
-    const bench = benchFor(t);
-    const { upstream } = bench;
-    for (let n = 0; n < 100; n++) upstream.publish({ title: `Old ${n}` });
-    upstream.pageSize = 10;
-    await bench.sweep();
-    const id = await bench.add();
-    upstream.outcomes = [unknown()];
-    upstream.duringCreate = () => {
-      upstream.publish();
-      upstream.posts.push(...upstream.posts.splice(0, 1));
-    };
-    let asked = 0;
-    upstream.beforePage = () => {
-      if (++asked % 5 === 0) throw new AppError('unreachable', 'one in five');
-    };
-    await drive(bench.context, ALL);
-    assert.equal((await bench.row(id)).state, 'confirmed');
-    assert.ok(asked < 40, `${asked} pages were asked for`);
   });
 });
 

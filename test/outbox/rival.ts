@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Client } from '../../src/api/client.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import { drive } from './drive.ts';
 
 /** A second sender that is started while the first one seems to do nothing. */

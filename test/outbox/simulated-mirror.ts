@@ -1,11 +1,11 @@
 import type { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { codeOf } from '../../src/base/errors.ts';
-import { checkAfterSweep } from '../../src/outbox/after-check.ts';
-import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import type { PassMode } from '../../src/store/mirror/types.ts';
-import type { OutboxStore } from '../../src/store/outbox/store.ts';
-import { syncOnce } from '../../src/sync/engine.ts';
+import type { PassMode } from '../../src/mirror/decide/types.ts';
+import type { MirrorStore } from '../../src/mirror/store/store.ts';
+import { syncOnce } from '../../src/mirror/sweep/engine.ts';
+import { checkAfterSweep } from '../../src/outbox/send/after-check.ts';
+import type { OutboxStore } from '../../src/outbox/store/store.ts';
 
 /** The mirror of the same upstream, kept by the real engine while rows are sent. */
 export interface Mirror {

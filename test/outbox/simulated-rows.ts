@@ -1,6 +1,6 @@
-import { contentHash } from '../../src/outbox/match.ts';
+import type { NewRow, PostText } from '../../src/outbox/decide/types.ts';
+import { contentHash } from '../../src/outbox/send/match.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import type { NewRow, PostText } from '../../src/store/outbox/types.ts';
 import { BOARDS } from './simulated-post.ts';
 
 /** One row in so many repeats an earlier one, word for word. */

@@ -28,7 +28,7 @@ export interface Trouble {
   throttled: number;
   notSent: number;
   unauthorised: number;
-  /** Share of list pages that cannot be read. */
+  /** Share of list pages that cannot be read, also after the client's own retries. */
   unreadable: number;
   /** How much later than ours its clock is. */
   clockAheadMs: number;

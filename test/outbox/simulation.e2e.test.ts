@@ -40,7 +40,7 @@ describe('six hundred rows through every kind of trouble', () => {
 
 describe('a service that rewrites three posts in ten', () => {
   it('gets none twice in silence, and most of those that were unclear are confirmed without a person', async (t) => {
-    const { verdict } = await told(t, { rows: 250, seed: 3, trouble: { rewritten: 0.3 } });
+    const { verdict } = await told(t, { rows: 300, seed: 3, trouble: { rewritten: 0.3 } });
     const { lost, doubled, misbound, unfinished, falselyAccused } = verdict;
     assert.deepEqual(
       { lost, doubled, misbound, unfinished, falselyAccused },

@@ -27,6 +27,7 @@ const lines: [string, string | number][] = [
   ['rejected by the service', verdict.rejected],
   ['left to a person', share(verdict.uncertain, rows)],
   ...Object.entries(verdict.reasons).map(([why, list]): [string, number] => [`- ${why}`, list.length]),
+  ...Object.entries(verdict.rewritings).map(([what, n]): [string, number] => [`- the service: ${what}`, n]),
   ['once ambiguous', verdict.wereAmbiguous],
   ['once ambiguous and rewritten', verdict.rewritten],
   ['of these confirmed without a person', share(verdict.rewrittenConfirmed, verdict.rewritten)],

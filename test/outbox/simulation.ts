@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { codeOf } from '../../src/base/errors.ts';
-import type { OutboxContext } from '../../src/outbox/push.ts';
+import { openMirrorStore } from '../../src/mirror/store/store.ts';
+import type { OutboxContext } from '../../src/outbox/send/push.ts';
+import { type OutboxStore, openOutboxStore } from '../../src/outbox/store/store.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { type OutboxStore, openOutboxStore } from '../../src/store/outbox/store.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
@@ -49,7 +49,7 @@ const TROUBLE: Trouble = {
   throttled: 0.02,
   notSent: 0.03,
   unauthorised: 0.004,
-  unreadable: 0.01,
+  unreadable: 0.001,
   clockAheadMs: -3_600_000,
   createMs: CREATE_MS,
   rewritten: 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { FINAL_STATES, next, TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { OUTBOX_STATES, type OutboxState, type Transition } from '../../src/store/outbox/types.ts';
+import { OUTBOX_STATES, type OutboxState, type Transition } from '../../src/outbox/decide/types.ts';
 import { type Bench, benchFor } from './bench.ts';
 
 /** A row put into a state behind the back of the machine. */

@@ -5,15 +5,15 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { assess } from '../../src/worker/health.ts';
+import { assess } from '../../src/service/health.ts';
 import { tell } from '../queue/psql.ts';
+import { progressWith } from '../service/healthy.ts';
 import { end, onFreePort, remove, run } from '../support/launch.ts';
 import { openTestMirror, UPSTREAM } from '../support/mirror.ts';
 import { requireProgram, skipUnless } from '../support/programs.ts';
 import { posts } from '../support/rows.ts';
 import { ordinaryUser, type Server, startPostgres } from '../support/servers.ts';
 import { sweep } from '../support/steps.ts';
-import { progressWith } from '../worker/healthy.ts';
 import { assertRowEqual, openTestPublisher } from './copy.ts';
 
 describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
@@ -61,7 +61,7 @@ describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
     });
   });
 
-  it('leaves a schema of another mirror, or of something else, as it is', async (t) => {
+  it('leaves a schema of another mirror or another program unchanged', async (t) => {
     const first = mirrorFor(t).publisher('taken');
     await first.step();
     await first.close();
@@ -86,7 +86,7 @@ describe('who may write the copy', skipUnless('initdb', 'postgres'), () => {
     assert.match(String(told?.detail), /the schema held holds the copy of another mirror/);
   });
 
-  it('is one service at a time; another one waits and takes over when the first is gone', async (t) => {
+  it('is one service at a time, and another takes over when the first ends', async (t) => {
     const { publisher } = mirrorFor(t);
     const [first, second] = [publisher('shared'), publisher('shared')];
     await first.step();

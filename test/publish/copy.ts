@@ -6,21 +6,22 @@ import { lastPublished } from '../../src/app/publish.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { canonicalJson } from '../../src/contract/json.ts';
+import type { OpenOptions } from '../../src/db/open.ts';
 import { openSession } from '../../src/postgres/session.ts';
-import { createPublisher, type Publisher } from '../../src/publish/publisher.ts';
+import { Publisher, type Publishing } from '../../src/publish/publisher.ts';
+import { openPublishSource, publishedTables } from '../../src/publish/source.ts';
 import { PUBLIC_TABLES } from '../../src/query/schema-words.ts';
-import type { OpenOptions } from '../../src/store/db.ts';
-import { openPublishSource, publishedTables } from '../../src/store/publish-source.ts';
 
 /** A publisher as a service has it. */
-export function openTestPublisher(url: string, mirror: OpenOptions, schema = 'feedback'): Publisher {
+export function openTestPublisher(url: string, mirror: OpenOptions, schema = 'feedback'): Publishing {
   const source = openPublishSource(mirror);
   const last = lastPublished(join(dirname(mirror.path), 'published.json'));
   const session = () => openSession({ url: new Secret(url), schema, setting: 'PUBLISH_URL' });
   const deps = { source, schema, words: PUBLIC_TABLES, openSession: session, clock: systemClock, last };
-  const publisher = createPublisher(deps);
+  const publisher = new Publisher(deps);
   return {
-    ...publisher,
+    step: () => publisher.step(),
+    progress: () => publisher.progress(),
     async close() {
       await publisher.close();
       source.close();

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import type { Session } from '../../src/postgres/session.ts';
-import { createPublisher, type LastPublished } from '../../src/publish/publisher.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
-import { openPublishSource } from '../../src/store/publish-source.ts';
+import { type LastPublished, Publisher } from '../../src/publish/publisher.ts';
+import { openPublishSource } from '../../src/publish/source.ts';
 import { fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
@@ -44,7 +44,7 @@ function openPublisher(
   const opened = session(path);
   const clock = fakeClock();
   const noted: LastPublished[] = [];
-  const publisher = createPublisher({
+  const publisher = new Publisher({
     source,
     schema: 'feedback',
     words: [],
@@ -102,7 +102,7 @@ describe('a copy that cannot be written', () => {
 });
 
 describe('a copy of another mirror', () => {
-  it('is refused also while that one is written, and left as it is', async (t) => {
+  it('is refused also while it is being written, and stays unchanged', async (t) => {
     let copies = 0;
     const theirs = {
       mirror_id: 'another',
@@ -162,7 +162,7 @@ describe('how far a copy was', () => {
     );
   });
 
-  it('is never further than the mirror itself, nor since a time to come', async (t) => {
+  it('is never ahead of the mirror, and never dated in the future', async (t) => {
     const session = () => willingSession(() => undefined);
     const { publisher } = openPublisher(t, session, (life) => ({ life, number: 50, at: 0 }));
     assert.equal(publisher.progress().behind, 0);
@@ -174,7 +174,7 @@ describe('how far a copy was', () => {
     outbox.accept([{ ...post, ...key }], clock.now() + 3_600_000);
     const last = { read: () => ({ life: source.life, number: 0, at: 0 }), write: () => undefined };
     const openSession = async () => session();
-    const late = createPublisher({ source, schema: 'feedback', words: [], last, openSession, clock });
+    const late = new Publisher({ source, schema: 'feedback', words: [], last, openSession, clock });
     assert.deepEqual([late.progress().behindSince, late.progress().behind], [clock.now(), 1]);
   });
 

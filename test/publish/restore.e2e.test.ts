@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { loadSettings } from '../../config/load.ts';
 import { restoreFromCopy } from '../../src/app/publish.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { openChangeFeed } from '../../src/store/changes/feed.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { openOutboxStore } from '../../src/store/outbox/store.ts';
+import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { newRow } from '../erasure/bench.ts';
+import { happen } from '../mirror/upheaval.ts';
+import { workbenchFor } from '../mirror/workbench.ts';
 import { tell } from '../queue/psql.ts';
 import { folderFor } from '../support/folder.ts';
 import { assertWhole, mirrorReader, queryFile } from '../support/mirror.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres } from '../support/servers.ts';
-import { happen } from '../sync/upheaval.ts';
-import { UPSTREAM, workbenchFor } from '../sync/workbench.ts';
 import { assertRowEqual, openTestPublisher } from './copy.ts';
 
 describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
@@ -33,7 +34,7 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     const bench = await workbenchFor(t, { posts: 30, pageSize: 10 });
     const mirror = { path: bench.path, upstream: 'https://upstream.test/api' };
     await bench.store.close();
-    const { openMirrorStore } = await import('../../src/store/mirror/store.ts');
+    const { openMirrorStore } = await import('../../src/mirror/store/store.ts');
     const path = join(folderFor(t, 'lost'), 'mirror.db');
     Object.assign(mirror, { path });
     bench.store = openMirrorStore({ ...mirror, holder: 'test' });
@@ -86,6 +87,9 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
       listedMaxId: null,
     });
     outbox.move(3, TRANSITIONS.cancel, { now: Date.now(), notBefore: null, error: null });
+    const db = new Database(mirror.path);
+    db.exec("UPDATE boards SET slug = 'renamed' WHERE id = (SELECT min(id) FROM boards)");
+    db.close();
     await publisher.step();
     await assertRowEqual(mirror.path, server.url, schema);
     await publisher.close();
@@ -116,6 +120,7 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
         queryFile(mirror.path, `SELECT * FROM ${table}`),
         table,
       );
+    assert.equal(queryFile(settings.mirrorPath, 'SELECT * FROM former_board_slugs').length, 1);
     found.checkTextIndex();
     const states = queryFile<{ state: string }>(settings.mirrorPath, 'SELECT state FROM outbox ORDER BY id');
     assert.deepEqual(
@@ -125,7 +130,7 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     assert.equal(restored.checking, 2);
   });
 
-  it('goes on with the copy, the numbers and the positions of the feed, and refuses the machine that was lost', async (t) => {
+  it('continues the copy, the numbers and positions of the feed, and refuses the lost machine', async (t) => {
     const { bench, mirror, outbox, publisher, settings, schema, restore } = await published(t);
     outbox.accept([newRow({})], Date.now());
     await publisher.step();
@@ -197,8 +202,16 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
       code: 'usage',
       message: /holds a mirror of https:\/\/other\.test/,
     });
-    await tell(server.url, `UPDATE ${schema}.mirror_position SET upstream = '${UPSTREAM}', version = 999`);
-    await assert.rejects(restore({ replace: true }), { code: 'usage' });
+    await tell(
+      server.url,
+      `UPDATE ${schema}.mirror_position SET upstream = '${settings.baseUrl?.href}', version = 999`,
+    );
+    await assert.rejects(restore({ replace: true }), {
+      code: 'usage',
+      message: /tables 999, this one knows/,
+    });
+    await tell(server.url, `UPDATE ${schema}.mirror_position SET version = 25`);
+    await assert.rejects(restore({ replace: true }), { code: 'usage', message: /^the copy has schema 25/ });
     assertWhole(settings.mirrorPath);
   });
 });

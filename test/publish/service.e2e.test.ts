@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { lookAtCopy } from '../../src/app/publish.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { assess } from '../../src/worker/health.ts';
+import { assess } from '../../src/service/health.ts';
 import { tell } from '../queue/psql.ts';
+import { openFixture } from '../service/fixture.ts';
 import { runCli } from '../support/cli.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { openFixture } from '../worker/fixture.ts';
 import { assertRowEqual } from './copy.ts';
 
 describe('a service with PUBLISH_URL', skipUnless('initdb', 'postgres'), () => {

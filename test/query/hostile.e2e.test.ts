@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { codeOf, messageOf } from '../../src/base/errors.ts';
-import { collect, limitQueries, runQuery } from '../../src/query/run.ts';
+import { collectRows, limitQueries, runQuery } from '../../src/query/run.ts';
 import { until } from '../support/until.ts';
 import { type Fate, HOSTILE } from './hostile-statements.ts';
 import { childrenOf, makeMirror } from './mirror.ts';
@@ -21,7 +21,7 @@ describe('SQL from people who mean harm', () => {
   before(async () => {
     mirror = makeMirror();
     // A reader of a write-ahead log needs its two files beside the mirror; they stay.
-    await collect(runQuery({ path: mirror.path, sql: 'SELECT 1' }));
+    await collectRows(runQuery({ path: mirror.path, sql: 'SELECT 1' }));
     before_ = traces();
   });
   after(() => mirror.remove());
@@ -35,7 +35,7 @@ describe('SQL from people who mean harm', () => {
 
   async function fateOf(sql: string, limitMs: number, run: typeof runQuery): Promise<string> {
     try {
-      await collect(run({ path: mirror.path, sql, limitMs, maxMemoryBytes: 256 * MIB }));
+      await collectRows(run({ path: mirror.path, sql, limitMs, maxMemoryBytes: 256 * MIB }));
       return 'answered';
     } catch (error) {
       const fates: Record<string, string> = { usage: 'refused', partial: 'stopped' };
@@ -60,7 +60,7 @@ describe('SQL from people who mean harm', () => {
   it('leaves the file as it was, no other file and no process, and the next statement is answered', async () => {
     assert.equal(traces(), before_);
     await until('no child is left', () => childrenOf(process.pid).length === 0);
-    const { rows } = await collect(runQuery({ path: mirror.path, sql: 'SELECT count(*) FROM posts' }));
+    const { rows } = await collectRows(runQuery({ path: mirror.path, sql: 'SELECT count(*) FROM posts' }));
     assert.deepEqual(rows, [[50]]);
   });
 });

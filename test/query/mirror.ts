@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { openForWriting } from '../../src/store/db.ts';
+import { openForWriting } from '../../src/db/open.ts';
 import { CHECKOUT } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';

@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { collect, limitQueries, type QueryRequest, runQuery, type Value } from '../../src/query/run.ts';
+import {
+  collectRows,
+  limitQueries,
+  type QueryRequest,
+  runQuery,
+  type SqlValue,
+} from '../../src/query/run.ts';
 import { until } from '../support/until.ts';
 import { childrenOf, isAlive, makeMirror, onLinux } from './mirror.ts';
 
@@ -25,7 +31,7 @@ describe('a query', () => {
 
   const refusal = async (sql: string, more: Partial<QueryRequest> = {}): Promise<AppError> => {
     try {
-      await collect(ask(sql, more));
+      await collectRows(ask(sql, more));
     } catch (error) {
       if (error instanceof AppError) return error;
       throw error;
@@ -36,14 +42,22 @@ describe('a query', () => {
   it('answers values exactly as SQLite has them', async () => {
     const sql = `SELECT NULL, 1, 9007199254740991, 9007199254740992, -9223372036854775808, 0.1, -0.0, 9e999, '', 'a' || char(0) || 'b',
                         '😀', x'00ff', x''`;
-    const { rows } = await collect(ask(sql));
-    const expected: Value[] = [null, 1, 9007199254740991, 9007199254740992n, -9223372036854775808n, 0.1, -0];
+    const { rows } = await collectRows(ask(sql));
+    const expected: SqlValue[] = [
+      null,
+      1,
+      9007199254740991,
+      9007199254740992n,
+      -9223372036854775808n,
+      0.1,
+      -0,
+    ];
     expected.push(Number.POSITIVE_INFINITY, '', 'a\0b', '😀', new Uint8Array([0, 255]), new Uint8Array());
     assert.deepEqual(rows, [expected]);
   });
 
   it('names its columns, doubled ones too, and hands out rows as they come', async () => {
-    const { columns, rows, more } = await collect(
+    const { columns, rows, more } = await collectRows(
       ask('SELECT id AS a, votes_count AS a FROM posts WHERE id < 3'),
     );
     assert.deepEqual(
@@ -61,14 +75,14 @@ describe('a query', () => {
 
   it('stops at its limit of rows, and says whether there are more', async () => {
     const [some, all] = await Promise.all([
-      collect(ask('SELECT id FROM posts', { maxRows: 49 })),
-      collect(ask('SELECT id FROM posts', { maxRows: 50 })),
+      collectRows(ask('SELECT id FROM posts', { maxRows: 49 })),
+      collectRows(ask('SELECT id FROM posts', { maxRows: 50 })),
     ]);
     assert.deepEqual([some.rows.length, some.more, all.rows.length, all.more], [49, 'rows', 50, null]);
   });
 
   it('stops at its limit of bytes', async () => {
-    const { rows, more } = await collect(ask(LONG, { maxBytes: 100_000 }));
+    const { rows, more } = await collectRows(ask(LONG, { maxBytes: 100_000 }));
     assert.deepEqual([rows.length, more], [98, 'bytes']);
   });
 
@@ -80,11 +94,11 @@ describe('a query', () => {
   });
 
   it('may have a limit that is longer than any timer runs', async () => {
-    const { rows } = await collect(ask(LONG, { limitMs: 30 * 86_400_000, maxRows: 300 }));
+    const { rows } = await collectRows(ask(LONG, { limitMs: 30 * 86_400_000, maxRows: 300 }));
     assert.equal(rows.length, 300);
   });
 
-  it('does not count the time in which nobody takes its rows', async () => {
+  it('does not count the time in which its rows are not read', async () => {
     // More than a pipe holds, so that the statement is not over before somebody takes them, and little to do.
     const [limitMs, maxRows] = [3000, 300];
     let rows = 0;
@@ -98,11 +112,11 @@ describe('a query', () => {
     assert.equal(rows, maxRows);
   });
 
-  it('is stopped when nobody takes its rows at all', onLinux, async () => {
+  it('is stopped when its rows are not read for too long', onLinux, async () => {
     const parts = ask(LONG, { stallMs: 50 });
     await parts.next();
     await until('the child is gone', () => childrenOf(process.pid).length === 0);
-    await assert.rejects(collect(parts), /nobody took its rows for 50 ms/);
+    await assert.rejects(collectRows(parts), /nobody took its rows for 50 ms/);
   });
 
   it('is stopped at its limit of memory', async () => {
@@ -114,14 +128,14 @@ describe('a query', () => {
     );
   });
 
-  it('ends with the reason of whoever aborts it, before and while it runs', async () => {
+  it('rejects with the reason of the abort signal, before and while it runs', async () => {
     const reason = new AppError('interrupted', 'stopped by a test');
-    await assert.rejects(collect(ask('SELECT 1', {}, AbortSignal.abort(reason))), reason);
+    await assert.rejects(collectRows(ask('SELECT 1', {}, AbortSignal.abort(reason))), reason);
     const controller = new AbortController();
     const parts = ask(ENDLESS, {}, controller.signal);
     await parts.next();
     controller.abort(reason);
-    await assert.rejects(collect(parts), reason);
+    await assert.rejects(collectRows(parts), reason);
   });
 
   it('takes its process along when its reader goes away', onLinux, async () => {
@@ -193,7 +207,7 @@ describe('many queries', () => {
     const first = run({ path: mirror.path, sql: ENDLESS, limitMs: PATIENT_MS });
     await first.next();
     const ask = async (name: string, signal?: AbortSignal): Promise<void> => {
-      await collect(run({ path: mirror.path, sql: 'SELECT 1' }, signal)).then(
+      await collectRows(run({ path: mirror.path, sql: 'SELECT 1' }, signal)).then(
         () => order.push(name),
         () => order.push(`${name} gave up`),
       );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.ts';
-import { collect, runQuery, type Value } from '../../src/query/run.ts';
+import { collectRows, runQuery, type SqlValue } from '../../src/query/run.ts';
 import { SHOWN_TABLES } from '../../src/query/shown.ts';
 import { makeMirror } from './mirror.ts';
 
@@ -28,14 +28,14 @@ describe('a statement of an assistant', () => {
   after(() => mirror.remove());
 
   const ask = async (sql: string, shown = { key: key as Uint8Array | null, isInternal: false }) =>
-    (await collect(runQuery({ path: mirror.path, sql, shown }))).rows;
+    (await collectRows(runQuery({ path: mirror.path, sql, shown }))).rows;
 
   it('reads every table that is offered, with no address and no name in it', async () => {
     const db = new Database(mirror.path);
     const people = db.prepare('SELECT email, name FROM users').raw().all().flat() as string[];
     db.close();
     for (const { name } of SHOWN_TABLES) {
-      const text = JSON.stringify(await ask(`SELECT * FROM ${name}`), (_, value: Value) =>
+      const text = JSON.stringify(await ask(`SELECT * FROM ${name}`), (_, value: SqlValue) =>
         typeof value === 'bigint' ? String(value) : value,
       );
       assert.doesNotMatch(text, /victim|planted|between us|said to all/, name);
@@ -91,7 +91,7 @@ describe('a statement of an assistant', () => {
     }
   });
 
-  it('runs also where the file was packed anew, as an erasure does it', async () => {
+  it('runs also after VACUUM has rewritten the file', async () => {
     const db = new Database(mirror.path);
     db.exec('VACUUM');
     db.close();

@@ -50,7 +50,7 @@ describe('a statement', () => {
     assert.match(String(await stop.why()), /stopped after 1 s, its limit/);
   });
 
-  it('is stopped where nobody takes its rows for so long, and where its process does not start', async (t) => {
+  it('is stopped if its rows are not read, and if its process does not start', async (t) => {
     const stalled = statement(t);
     stalled.stop.waiting();
     stalled.pass(499);
@@ -78,7 +78,7 @@ describe('a statement', () => {
     assert.equal(kills(), 1);
   });
 
-  it('ends with the reason of whoever calls it off, and after its end nobody does', async (t) => {
+  it('rejects with the reason of the abort signal, which has no effect after the end', async (t) => {
     const gone = new AbortController();
     const { stop, kills } = statement(t, {}, gone.signal);
     gone.abort(new Error('called off'));

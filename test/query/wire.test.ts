@@ -11,7 +11,7 @@ import {
   encode,
   type Frame,
   frames,
-  type Refusal,
+  type QueryRefusal,
   type Task,
 } from '../../src/query/wire.ts';
 
@@ -64,7 +64,7 @@ describe('a value as text', () => {
     assert.deepEqual(values.map(numberText), ['-0.0', '0', '1.5', String(2n ** 60n), '9e999', '-9e999']);
   });
 
-  it('is a cell that tells nothing from empty, and runs nowhere unless it is asked for as it is', () => {
+  it('tells null from an empty text, and is no formula for spreadsheets unless raw', () => {
     assert.equal(csvLine([null, '', 'a,"b"', -1, Uint8Array.of(1, 255)]), `,"","a,""b""",-1,x'01ff'`);
     assert.equal(csvLine([null]), '""');
     assert.equal(csvLine(['=1+1', '-x']), "'=1+1,'-x");
@@ -73,12 +73,12 @@ describe('a value as text', () => {
 });
 
 describe('a statement that got no answer', () => {
-  const told = (reason: Refusal['reason'], message: string, sql = '') => {
+  const told = (reason: QueryRefusal['reason'], message: string, sql = '') => {
     const { code, message: what, hint } = explainRefusal({ reason, message }, sql);
     return [code, what, hint];
   };
 
-  it('is told where the word stands that was not understood, if it stands there once', () => {
+  it('names the position of the word that SQLite did not understand, if it is unique', () => {
     const [, once] = told('sqlite', 'near "FORM": syntax error', 'SELECT *\nFORM posts');
     assert.equal(once, 'near "FORM": syntax error (line 2, column 1)');
     const [, begins] = told('sqlite', 'near "SELEKT": syntax error', 'SELEKT 1');

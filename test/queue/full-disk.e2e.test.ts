@@ -20,7 +20,7 @@ describe('a queue in a folder whose disk is full', skipUnless('prlimit'), () => 
     const before = count(/^done/);
     await limitFiles(child.pid, 'unlimited');
     await until('it goes on', () => count(/^done/) > before + 20);
-    await until('it says that it is over', () => count(/answers again/) === 1);
+    await until('it says that it is over', () => count(/answers again/) >= 1);
     assert.equal(count(/^failed/), 0);
     assert.deepEqual(readdirSync(dataDir).sort(), ['queue.db', 'queue.db-shm', 'queue.db-wal']);
   });

@@ -65,7 +65,7 @@ describe('a PostgreSQL for the queue', skipUnless('initdb', 'postgres'), () => {
     });
   });
 
-  it('says which right is missing, and once the schema stands needs it no more', async () => {
+  it('says which right is missing, and does not need it once the schema exists', async () => {
     await tell(server.url, "CREATE ROLE clerk LOGIN PASSWORD 'clerk-word'");
     await tell(server.url, 'CREATE DATABASE office');
     const clerk = as('clerk:clerk-word', 'office');

@@ -37,7 +37,7 @@ describe('trouble with the queue', () => {
     ]);
   });
 
-  it('is over when the server answers, which is said once, and then counts anew', () => {
+  it('ends when the server answers, is logged once, and is counted from zero after that', () => {
     const { trouble, told } = watched();
     trouble.over();
     trouble.report(new Error('Missing lock'));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { RESOURCES, type Resource } from '../../src/contract/endpoints.ts';
 import { inMirror } from '../chaos/invariants/file.ts';
-import { type Row, readMirror } from '../sync/mirror-rows.ts';
+import { type Row, readMirror } from '../mirror/mirror-rows.ts';
 
 /** What the database of the service holds, in the words of the API. Nothing of the service's own code is in between. */
 const TIME = (column: string): string =>

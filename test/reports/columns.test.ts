@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Comment, Post } from '../../src/contract/decode.ts';
+import { openForWriting } from '../../src/db/open.ts';
+import { openErasureStore } from '../../src/erasure/store/store.ts';
+import { columnPacker, wronglyPacked } from '../../src/mirror/index/columns.ts';
 import { type Definition, REPORTS, type ReportName } from '../../src/reports/catalogue.ts';
-import { bucketsOf, calendarOf, coverage, periodOf } from '../../src/reports/moment.ts';
+import { bucketsOf, calendarOf, periodOf } from '../../src/reports/moment.ts';
 import type { ReportRequest } from '../../src/reports/report.ts';
 import { runReport } from '../../src/reports/run.ts';
+import { openReportReader, type ReportReader } from '../../src/reports/store.ts';
+import { coverage, watchedBuckets } from '../../src/reports/watching.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
-import { openForWriting } from '../../src/store/db.ts';
-import { openErasureStore } from '../../src/store/erasure/store.ts';
-import { columnPacker, wronglyPacked } from '../../src/store/index/columns.ts';
-import { openReportReader, type ReportReader } from '../../src/store/reports.ts';
 import { type Mirror, openTestMirror } from '../support/mirror.ts';
 import { aComment, aPost, minute, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -158,11 +159,12 @@ function numberOf(value: string | number | undefined): number {
 
 /** The same question as SQL over the tables, beside each report that is added up from columns; null for those that read rows themselves. */
 const IN_SQL: Record<ReportName, string | null> = {
-  ...{ 'top-posts': 'top-posts', 'gaining-posts': 'gained-votes', climbers: 'gained-votes', votes: 'votes' },
-  ...{ 'new-by-week': 'new-by-week', funnel: 'funnel', 'time-in-status': 'time-in-status', boards: 'boards' },
-  ...{ delivered: 'delivered', 'first-reply': 'first-reply', unanswered: 'unanswered', stale: 'stale' },
+  // ledger.test.ts recomputes these from what the upstream was, and so needs no SQL.
+  ...{ 'gaining-posts': null, climbers: null, votes: null, 'time-in-status': null, 'first-reply': null },
+  ...{ 'top-posts': 'top-posts', 'new-by-week': 'new-by-week', funnel: 'funnel', boards: 'boards' },
+  ...{ delivered: 'delivered', unanswered: 'unanswered', stale: 'stale' },
   ...{ customers: 'customers', requests: 'requests', segments: 'segments', demand: 'demand' },
-  ...{ overview: null, 'post-votes': null, duplicates: null, 'sync-health': null },
+  ...{ overview: null, 'post-votes': null, duplicates: null, 'sync-health': null, shipped: null },
 };
 const REQUESTS: Partial<ReportRequest>[] = [
   {},
@@ -215,10 +217,13 @@ async function boundFor(reader: ReportReader, name: ReportName, request: ReportR
   const calendar = calendarOf(request.timeZone);
   const period = periodOf(definition, request, calendar);
   const watched = await reader.watched();
-  const from = definition.history ? coverage(watched, period).from : null;
   const { since, until } = period;
+  const from = definition.history ? coverage(watched, period).from : null;
+  const asking = { until, watched, now: request.now, calendar };
   const weeks =
-    since === null ? [] : bucketsOf('week', { since, until, watchedFrom: from ?? since }, calendar);
+    since === null
+      ? []
+      : watchedBuckets(bucketsOf('week', { since, until, watchedFrom: from ?? since }, calendar), asking);
   const minutes = (time: string): string => time.slice(0, 16);
   const customers = (request.segments?.customers ?? []).map(async ({ email, ...rest }) => ({
     ...rest,
@@ -233,13 +238,13 @@ async function boundFor(reader: ReportReader, name: ReportName, request: ReportR
     from,
     observed: watched.first,
     last: watched.last,
+    last_comments: watched.comments,
     board: request.board === undefined ? null : Number(request.board),
     statuses: '[]',
     limit: request.limit ?? 20,
     delivered: '[3]',
     finished: '[3]',
     segments: JSON.stringify(await Promise.all(customers)),
-    rank: definition.rank ?? 'gained',
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bucketsOf, calendarOf, coverage, momentOf, periodOf, priorTo } from '../../src/reports/moment.ts';
+import { bucketsOf, calendarOf, momentOf, periodOf, priorTo } from '../../src/reports/moment.ts';
+import { coverage } from '../../src/reports/watching.ts';
 
 const NOW = Date.parse('2026-01-31T15:30:00.000Z');
 const UTC = calendarOf('UTC');
@@ -41,7 +42,10 @@ describe('the period of a report', () => {
 describe('what the mirror was watching of a period', () => {
   const [first, last] = ['2026-01-10T00:00:00.000Z', '2026-01-20T00:00:00.000Z'];
   const seen = (since: string | null, until: string, watched: object = {}) => {
-    const { from, notes } = coverage({ first, last, ...watched }, { since, until });
+    const { from, notes } = coverage(
+      { first, last, comments: null, looks: new Float64Array(0), ...watched },
+      { since, until },
+    );
     return [
       from,
       notes.map(

@@ -84,10 +84,10 @@ describe('every report', () => {
       'funnel',
       { since: '3d' },
       /^--since means nothing to the report funnel$/,
-      /^It takes --board\.$/,
+      /^It takes --board, --segment\.$/,
     );
     await refused('post-votes', {}, /needs --post/, /id of a post/);
-    await refused('demand', {}, /needs --segments/, /CSV file/);
+    await refused('demand', {}, /no customers were imported yet/, /segments import/);
     await refused(
       'votes',
       { since: '2026-01-05', until: '2026-01-05' },

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Comment, Post } from '../../src/contract/decode.ts';
+import type { MirrorStore } from '../../src/mirror/store/store.ts';
+import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import type { ReportRequest, ReportResult } from '../../src/reports/report.ts';
 import { runReport } from '../../src/reports/run.ts';
-import type { MirrorStore } from '../../src/store/mirror/store.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openReportReader } from '../../src/store/reports.ts';
+import { openReportReader } from '../../src/reports/store.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
 import { aComment, aPost } from '../support/rows.ts';

@@ -64,7 +64,7 @@ describe('ids, small and large', () => {
     });
   }
 
-  it('of nobody are none', () => {
+  it('of no person are empty', () => {
     assert.equal(setOf([])(0), false);
     assert.equal(placesOf(new Float64Array(0))(0), -1);
   });

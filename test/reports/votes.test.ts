@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openSamePosts } from '../../src/store/search/same-posts.ts';
+import { openSamePosts } from '../../src/search/same-posts.ts';
 import { NOW, pick, table, tell, UPSTREAM } from './story.ts';
 
 describe('reports about votes', () => {
@@ -27,7 +27,10 @@ describe('reports about votes', () => {
 
   it('top-posts ranks by votes, and by board', async (t) => {
     const story = await tell(t);
-    const all = await story.ask('top-posts');
+    assert.deepEqual(pick(await story.ask('top-posts'), 'post').flat(), [102, 105, 106, 104], '101 is done');
+    assert.deepEqual(pick(await story.ask('top-posts', { status: ['Done'] }), 'post'), [[101]]);
+    const includeClosed = true;
+    const all = await story.ask('top-posts', { includeClosed });
     assert.deepEqual(pick(all, 'post', 'votes', 'status'), [
       [101, 20, 'Done'],
       [102, 8, 'Open'],
@@ -35,7 +38,7 @@ describe('reports about votes', () => {
       [106, 4, 'Open'],
       [104, 1, 'Planned'],
     ]);
-    assert.deepEqual(pick(await story.ask('top-posts', { limit: 1 }), 'post'), [[101]]);
+    assert.deepEqual(pick(await story.ask('top-posts', { limit: 1, includeClosed }), 'post'), [[101]]);
     for (const board of ['bugs', 'Bugs', '2'])
       assert.deepEqual(pick(await story.ask('top-posts', { board }), 'post', 'board'), [[106, 'Bugs']]);
   });
@@ -43,7 +46,10 @@ describe('reports about votes', () => {
   it('gaining-posts ranks by what came in the period', async (t) => {
     const story = await tell(t);
     assert.deepEqual(
-      pick(await story.ask('gaining-posts'), 'post', 'gained', 'votes', 'a_day', 'a_day_before'),
+      pick(
+        await story.ask('gaining-posts', { includeClosed: true }),
+        ...['post', 'gained', 'votes', 'a_day', 'a_day_before'],
+      ),
       [
         // 10 in 30 days; 10 in the 31 days from 1 December to 1 January.
         [101, 10, 20, 0.33, 0.32],
@@ -57,7 +63,9 @@ describe('reports about votes', () => {
 
   it('gaining-posts knows the votes at the end of a period that is over', async (t) => {
     const story = await tell(t);
-    const early = await story.ask('gaining-posts', { since: '2026-01-02', until: '2026-01-12' });
+    const early = await story.ask('gaining-posts', {
+      ...{ since: '2026-01-02', until: '2026-01-12', includeClosed: true },
+    });
     assert.deepEqual(pick(early, 'post', 'gained', 'votes'), [
       [105, 6, 6],
       [102, 3, 8],
@@ -65,29 +73,31 @@ describe('reports about votes', () => {
     ]);
   });
 
-  it('climbers puts a young post before an old one that goes on as ever', async (t) => {
+  it('climbers lists posts that gained more than others of their board and age', async (t) => {
     const story = await tell(t);
-    // 105 is 0.21 a day faster than before it existed, 101 0.01, and 102 slower than before.
-    assert.deepEqual(pick(await story.ask('climbers', { since: '30d' }), 'post'), [[105], [101], [102]]);
-    // From the 17th on, 101 went from 12 to 20: 8 in 14 days, after 12 in 47.
-    assert.deepEqual(pick(await story.ask('climbers'), 'post', 'gained', 'a_day', 'a_day_before'), [
-      [101, 8, 0.57, 0.26],
-    ]);
+    const report = await story.ask('climbers', { since: '30d', includeClosed: true });
+    assert.deepEqual(pick(report, 'post', 'gained').flat(), [101, 10, 105, 6, 102, 3]);
+    assert.deepEqual(
+      pick(await story.ask('climbers', { since: '30d' }), 'post').flat(),
+      [105, 102],
+      '101 is done',
+    );
   });
 
-  it('votes has a row a week, and none made up where nobody watched', async (t) => {
+  it('votes has a row a week, and no row for weeks without observations', async (t) => {
     const story = await tell(t);
     const report = await story.ask('votes', { since: '2025-12-22' });
     assert.deepEqual(table(report), [
-      ['2025-12-22', null, null, null],
+      ['2025-12-22', null, null, null, 'before the mirror watched'],
       // 22 at first; on Sunday the 4th 101 has 2 more and 105 comes with 3.
-      ['2025-12-29', 27, 5, 'from 2026-01-01 00:00'],
+      ['2025-12-29', 27, 5, 0, 'from 2026-01-01 00:00'],
       // On Sunday the 11th 102 has 3 more and 105 too.
-      ['2026-01-05', 33, 6, null],
-      ['2026-01-12', 33, 0, null],
+      ['2026-01-05', 33, 6, 0, null],
+      // Nobody looked.
+      ['2026-01-12', null, null, null, 'no sweep ended in it'],
       // On the 21st 101 has 8 more, and 103 takes its 2 away without that being a loss.
-      ['2026-01-19', 39, 8, null],
-      ['2026-01-26', 39, 0, 'until 2026-01-31 00:00'],
+      ['2026-01-19', 39, 8, 2, 'since the last look, 2026-01-11 00:00'],
+      ['2026-01-26', 39, 0, 0, 'so far, until 2026-01-31 00:00'],
     ]);
     assert.match(
       report.notes.join(),
@@ -95,7 +105,7 @@ describe('reports about votes', () => {
     );
     const bugs = await story.ask('votes', { board: 'bugs', since: '2026-01-12' });
     assert.deepEqual(pick(bugs, 'week', 'votes', 'gained'), [
-      ['2026-01-12', 6, 0],
+      ['2026-01-12', null, null],
       ['2026-01-19', 4, 0],
       ['2026-01-26', 4, 0],
     ]);
@@ -105,9 +115,12 @@ describe('reports about votes', () => {
     const story = await tell(t);
     const until = async (text: string) =>
       table(await story.ask('votes', { since: '2026-01-05', until: text }));
-    assert.deepEqual(await until('2026-01-10'), [['2026-01-05', 27, 0, 'until 2026-01-10 00:00']]);
-    // What was seen at the very end is part of it.
-    assert.deepEqual(await until('2026-01-11'), [['2026-01-05', 33, 6, 'until 2026-01-11 00:00']]);
+    // Nobody looked from the 4th to the 11th.
+    assert.deepEqual(await until('2026-01-10'), [
+      ['2026-01-05', null, null, null, 'until 2026-01-10 00:00, no sweep ended in it'],
+    ]);
+    // The sweep of the 11th was at midnight.
+    assert.deepEqual(await until('2026-01-11T00:01'), [['2026-01-05', 33, 6, 0, 'until 2026-01-11 00:01']]);
   });
 
   it('votes leaves the weeks empty in which the mirror did not look any more', async (t) => {
@@ -148,14 +161,14 @@ describe('posts that people marked as the same', () => {
     marks.mark(105, 106, NOW);
     marks.mark(106, 103, NOW);
     marks.close();
-    assert.deepEqual(pick(await story.ask('top-posts'), 'post', 'votes'), [
+    assert.deepEqual(pick(await story.ask('top-posts', { includeClosed: true }), 'post', 'votes'), [
       [101, 20],
       [102, 8],
       [105, 6],
       [106, 4],
       [104, 1],
     ]);
-    const together = await story.ask('top-posts', { same: true });
+    const together = await story.ask('top-posts', { same: true, includeClosed: true });
     // 103 is deleted.
     assert.deepEqual(pick(together, 'post', 'votes', 'same'), [
       [101, 30, 3],

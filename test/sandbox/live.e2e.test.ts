@@ -32,7 +32,7 @@ test('the same seed lives the same life', () => {
   assert.notDeepEqual(live(3, 100).events, live(4, 100).events);
 });
 
-test('life goes on in an empty world and with every post deleted', () => {
+test('events continue in an empty world and after every post was deleted', () => {
   const world = new World({ posts: 0 });
   const step = createLife(world, 1);
   assert.equal(step().what, 'post');
@@ -70,7 +70,7 @@ test('a living sandbox moves by its timer and stops with it', async (t) => {
   t.mock.timers.tick(10_000);
 });
 
-test('life waits while nothing can be written, and goes on afterwards', async () => {
+test('events pause while the disk is full, and continue afterwards', async () => {
   const world = new World({ posts: 20 });
   world.db.pragma('query_only = ON');
   const stop = startLife(world, 1, { everyMs: 1 });

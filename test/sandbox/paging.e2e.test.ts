@@ -113,13 +113,11 @@ test('pages by cursor do not drift', async (t) => {
   );
 });
 
-test('links repeat a token of the query only where that was asked for', async (t) => {
-  for (const echoToken of [false, true]) {
-    for (const paging of ['url', 'path', 'query', 'offset', 'cursor-url'] as const) {
-      const sandbox = await open(t, { posts: 12, pageSize: 5, paging, echoToken });
-      const page = await posts(sandbox, `${POSTS}?token=sandbox`, { token: null });
-      assert.equal(String(page.next).includes('token=sandbox'), echoToken, `${paging} ${echoToken}`);
-    }
+test('links never repeat a token of the query', async (t) => {
+  for (const paging of ['url', 'path', 'query', 'offset', 'cursor-url'] as const) {
+    const sandbox = await open(t, { posts: 12, pageSize: 5, paging });
+    const page = await posts(sandbox, `${POSTS}?token=sandbox`, { token: null });
+    assert.ok(!String(page.next).includes('token='), paging);
   }
 });
 

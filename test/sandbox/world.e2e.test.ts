@@ -96,36 +96,16 @@ test('a restart on the same file keeps everything and does not seed again', asyn
   await create(first, { title: 'Kept' });
   first.world.deletePost(2);
   first.world.addComment({ post: 3, content: 'Kept as well' });
-  const before = [first.world.posts(), first.world.comments(), first.world.users(), first.world.ledger()];
+  const before = [first.world.posts(), first.world.comments(), first.world.users()];
   await first.close();
   assert.deepEqual(readdirSync(path), ['sandbox.db']);
 
   const second = await open(t, { data, posts: 500, seed: 99 });
   const { world } = second;
-  assert.deepEqual([world.posts(), world.comments(), world.users(), world.ledger()], before);
+  assert.deepEqual([world.posts(), world.comments(), world.users()], before);
   assert.equal((await call(second, '/api/v1/posts/?search=kept')).status, 200);
   await create(second);
   assert.equal(world.posts().at(-1)?.id, 22);
-});
-
-test('a data file of the first version is continued', async (t) => {
-  const data = join(folder(t), 'old.db');
-  const first = await startSandbox({ data, posts: 5 });
-  await create(first, { title: 'Kept' });
-  for (const name of ['posts_made', 'posts_changed', 'posts_commented', 'comments_made', 'comments_changed'])
-    first.world.db.exec(`DROP TRIGGER ${name}`);
-  first.world.db.exec(`DROP INDEX posts_by_activity; DROP INDEX comments_by_activity; DROP TABLE postponed;
-    ALTER TABLE posts DROP COLUMN activity; ALTER TABLE comments DROP COLUMN activity;
-    ALTER TABLE ledger DROP COLUMN rewritten`);
-  await first.close();
-
-  const second = await open(t, { data, order: 'activity' });
-  second.world.vote(2);
-  assert.equal((await posts(second)).results[0]?.id, 2);
-  assert.deepEqual(
-    second.world.ledger().map(({ title, rewritten }) => [title, rewritten]),
-    [['Kept', '']],
-  );
 });
 
 test('a data file has the same world as memory has', (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { withoutAddresses } from '../../src/base/words.ts';
 import type { Comment, Post } from '../../src/contract/decode.ts';
+import { withoutAddresses } from '../../src/text/words.ts';
 import { aComment } from '../support/rows.ts';
 import { post, type Shelf, shelfOf } from './shelf.ts';
 

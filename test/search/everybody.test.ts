@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { searchable } from '../../src/base/words.ts';
+import { searchable } from '../../src/text/words.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { post, shelfOf, UPSTREAM } from './shelf.ts';
@@ -48,7 +48,7 @@ describe('a search in any language', () => {
     assert.deepEqual(await ids('हिनदा'), [], 'vowel signs are parts of words');
   });
 
-  it('leaves plain English as it is', () => {
+  it('leaves plain English unchanged', () => {
     for (const text of ['Dark mode, please. It’s 2.1 now…', '', 'CSV']) assert.equal(searchable(text), text);
   });
 });

@@ -21,7 +21,7 @@ describe('searches in long texts', () => {
     const long = `A zeppelin over the harbour. ${'.'.repeat(1_500_000)}`;
     const posts = Array.from({ length: 32 }, (_, i) => post(i + 1, `Zeppelin ${i}`, long));
     const { path } = await shelfOf(t, posts);
-    const module = import.meta.resolve('../../src/store/search/search.ts');
+    const module = import.meta.resolve('../../src/search/search.ts');
     const reader = new Worker(READER, {
       eval: true,
       workerData: { module, options: { path, upstream: UPSTREAM } },

@@ -6,8 +6,8 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { makeMirror } from '../../bench/mirror-data.ts';
 import { zipfLanguage } from '../../bench/words.ts';
-import { SEARCH_SQL } from '../../src/store/search/rank.ts';
-import { openSearchReads, type Part } from '../../src/store/search/search.ts';
+import { SEARCH_SQL } from '../../src/search/rank.ts';
+import { openSearchReads, type Part } from '../../src/search/search.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -38,6 +38,24 @@ describe('a search', () => {
     ]);
     for (const text of ['resume', 'RÉSUMÉ', 'résumés'])
       assert.deepEqual(new Set(await ids(text)), new Set([1, 2, 3]), text);
+  });
+
+  it('finds Arabic and Hebrew words with an article or preposition in front, and amounts without their comma', async (t) => {
+    const titles = ['إضافة الوضع المظلم', 'وضع مظلم', 'מסך כהה', 'תמיכה במסך הכהה', 'Pay 1,234.56 at once'];
+    const { ids } = await shelfOf(
+      t,
+      titles.map((title, i) => post(i + 1, title)),
+    );
+    for (const [text, ...meant] of [
+      ['مظلم', 1, 2],
+      ['المظلم', 1, 2],
+      ['والوضع', 1, 2],
+      ['כהה', 3, 4],
+      ['במסך', 3, 4],
+      ['1234.56', 5],
+      ['1,234.56', 5],
+    ] as const)
+      assert.deepEqual(new Set(await ids(text)), new Set(meant), text);
   });
 
   it('takes quotes as words side by side and a star as the beginning of a word', async (t) => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Comment, Post } from '../../src/contract/decode.ts';
-import { type MirrorStore, openMirrorStore } from '../../src/store/mirror/store.ts';
-import { openSearchReads, type SearchReads } from '../../src/store/search/search.ts';
+import { type MirrorStore, openMirrorStore } from '../../src/mirror/store/store.ts';
+import { openSearchReads, type SearchReads } from '../../src/search/search.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';

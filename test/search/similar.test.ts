@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database, { type Statement } from 'better-sqlite3';
-import { openMirrorReadOnly } from '../../src/store/open.ts';
-import { openSamePosts } from '../../src/store/search/same-posts.ts';
-import { moreLikeThis } from '../../src/store/search/similar.ts';
+import { openMirrorReadOnly } from '../../src/mirror/file/open.ts';
+import { openSamePosts } from '../../src/search/same-posts.ts';
+import { moreLikeThis } from '../../src/search/similar.ts';
 import { post, shelfOf, UPSTREAM } from './shelf.ts';
 
 const POSTS = [

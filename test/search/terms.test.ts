@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formsOf } from '../../src/base/words.ts';
-import { MOST_WORDS, matchText, readTerms } from '../../src/store/index/terms.ts';
+import { MOST_WORDS, matchText, readTerms } from '../../src/mirror/index/terms.ts';
+import { formsOf } from '../../src/text/words.ts';
 
 function match(text: string, typing = false): string | null {
   return matchText(readTerms(text, { typing, isInAddresses: false }));

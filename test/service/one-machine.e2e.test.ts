@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertExact } from '../mirror/mirror-rows.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
-import { assertExact } from '../sync/mirror-rows.ts';
 import { isReady, logOf, posted, startService } from './runs.ts';
 
 describe('a service on one machine, its queue in the data folder', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Redis } from 'ioredis';
+import { assertExact } from '../mirror/mirror-rows.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { assertExact } from '../sync/mirror-rows.ts';
 import { assertPosted, importTitles, isReady, posted, startService, titles } from './runs.ts';
 
 describe('a service whose Redis is in trouble while it reads and sends', skipUnless('redis-server'), () => {
@@ -39,7 +39,7 @@ describe('a service whose Redis is in trouble while it reads and sends', skipUnl
     });
   }
 
-  it('that may evict keys is refused with the command that mends it', async (t) => {
+  it('that may evict keys is refused with the command that corrects it', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const admin = new Redis(redis.url);

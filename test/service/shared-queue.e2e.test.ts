@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { assertExact } from '../mirror/mirror-rows.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { assertExact } from '../sync/mirror-rows.ts';
 import { assertPosted, importTitles, isReady, logOf, posted, startService, titles } from './runs.ts';
 
 const SERVERS = [
@@ -20,7 +20,7 @@ for (const { name, program, open } of SERVERS) {
     });
     after(() => server.stop());
 
-    it('share the work on one mirror, and one goes on when the other is killed', async (t) => {
+    it('share the work on one mirror, and one continues when the other is killed', async (t) => {
       const site = await openSite(t);
       const env = { QUEUE_URL: server.url, SYNC_HEAD_EVERY: '1s', LOG_LEVEL: 'debug' };
       const services = [await startService(site, env), await startService(site, env)];
@@ -28,14 +28,14 @@ for (const { name, program, open } of SERVERS) {
         logOf(services[i] ?? assert.fail()).filter(({ runId }) => runId).length;
       await until('passes of both services', () => passes(0) > 0 && passes(1) > 0);
       await importTitles(site, titles('Shared', 20));
-      await until('20 posts', () => posted(site).length === 20);
+      await until('20 posts', () => posted(site).length >= 20);
       const sender = services.find((service) =>
         logOf(service).some(({ event }) => event === 'push.confirmed'),
       );
       const other = services.find((service) => service !== sender);
       sender?.child.kill('SIGKILL');
       await importTitles(site, titles('Inherited', 20));
-      await until('40 posts', () => posted(site).length === 40);
+      await until('40 posts', () => posted(site).length >= 40);
       assertPosted(site, [...titles('Shared', 20), ...titles('Inherited', 20)]);
       await other?.stop();
       const swept = await site.run(['sync', '--json']);
@@ -49,7 +49,7 @@ for (const { name, program, open } of SERVERS) {
       const services = [await startService(sites[0], env), await startService(sites[1], env)] as const;
       await Promise.all(sites.map((site, i) => importTitles(site, titles(`Mirror ${i}`, 10))));
       for (const [i, site] of sites.entries()) {
-        await until('10 posts', () => posted(site).length === 10);
+        await until('10 posts', () => posted(site).length >= 10);
         assertPosted(site, titles(`Mirror ${i}`, 10));
       }
       for (const service of services) await until('readiness', () => isReady(service));

@@ -41,7 +41,7 @@ async function startCollector(t: TestContext): Promise<{ url: string; received: 
 }
 
 describe('traces', () => {
-  it('tell of upstream requests, passes and creates, one in the other, without a word of anybody', async (t) => {
+  it('nest upstream requests in passes and creates, without texts and names', async (t) => {
     const collector = await startCollector(t);
     const site = await openSite(t);
     const service = await startService(site, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

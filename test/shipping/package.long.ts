@@ -48,19 +48,22 @@ describe('the package', () => {
 
   it('has what runs, its documentation and the files to deploy it, in at most 1.5 MB', () => {
     assert.ok(packed.bytes <= 1_500_000, String(packed.bytes));
-    const others = packed.files.filter(
-      (path) => !/^dist\/(src|jobs|config)\/.*\.(js|js\.map|sql|css|html|svg)$/.test(path),
-    );
+    const compiled =
+      /^dist\/(src|jobs|config|node_modules\/bullmq-sqlite)\/.*\.(js|js\.map|sql|css|html|svg)$|^dist\/src\/library\/\w+\.d\.ts$/;
+    const others = packed.files.filter((path) => !compiled.test(path));
     const wanted = [
       'CHANGELOG.md',
       'LICENSE',
+      ...['LICENSE', 'README.md', 'package.json'].map((name) => `dist/node_modules/bullmq-sqlite/${name}`),
       'README.md',
+      'SECURITY.md',
       'dist/package.json',
       'package.json',
       'src/feedback-mirror.js',
       'src/launch.js',
-      ...globSync('docs/*.md', { cwd: CHECKOUT }),
+      ...globSync(['docs/*.md', 'docs/decisions/*.md', 'schemas/*.json'], { cwd: CHECKOUT }),
       ...globSync('deploy/*.{json,service,yaml,yml}', { cwd: CHECKOUT }),
+      ...globSync('examples/**/*.*', { cwd: CHECKOUT }),
     ];
     assert.deepEqual(new Set(others), new Set(wanted));
   });
@@ -166,13 +169,65 @@ describe('the package', () => {
     const bin = join(other, 'node_modules/.bin/feedback-mirror');
     const { stdout } = spawnSync(process.execPath, [bin, 'sync', 'posts'], { cwd: other, encoding: 'utf8' });
     assert.match(stdout, /posts +sweep/);
+    assertLibrary(other);
   });
 });
+
+/** What programs import, with the types that a compiler finds. */
+const IMPORTS = `
+import { connect, type Post } from 'feedback-mirror/client';
+import { openChanges, type Change } from 'feedback-mirror/changes';
+import { openMirror } from 'feedback-mirror/mirror';
+import openapi from 'feedback-mirror/openapi.json' with { type: 'json' };
+
+const mirror = openMirror({ file: 'data/sandbox/mirror.db' });
+let posts = 0;
+for await (const post of mirror.posts()) posts += (post satisfies Post).id > 0 ? 1 : 0;
+await mirror.close();
+const feed = openChanges({ file: 'data/sandbox/mirror.db' });
+const changes: Change[] = feed.after(feed.position(), { limit: 10 }).changes;
+feed.close();
+await connect({ baseUrl: 'http://127.0.0.1:9', token: 'none' }).close();
+process.stdout.write(JSON.stringify([posts, changes.length, openapi.openapi]));
+`;
+
+/** Nothing but the exports can be imported, and their types need no other package than those of Node. */
+function assertLibrary(folder: string): void {
+  writeFileSync(join(folder, 'use.mts'), IMPORTS);
+  const flags = [
+    '--ignoreConfig',
+    '--strict',
+    '--target',
+    'es2024',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+  ];
+  const types = [
+    '--typeRoots',
+    join(CHECKOUT, 'node_modules/@types'),
+    '--resolveJsonModule',
+    '--outDir',
+    '.',
+  ];
+  const tsc = join(CHECKOUT, 'node_modules/.bin/tsc');
+  const checked = spawnSync(tsc, [...flags, ...types, 'use.mts'], { cwd: folder, encoding: 'utf8' });
+  assert.equal(checked.status, 0, checked.stdout);
+  const used = spawnSync(process.execPath, ['use.mjs'], { cwd: folder, encoding: 'utf8' });
+  assert.equal(used.stdout, '[500,0,"3.1.0"]', used.stderr);
+  const inside = "import 'feedback-mirror/dist/src/main.js'";
+  const refused = spawnSync(process.execPath, ['--input-type=module', '--eval', inside], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.match(refused.stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/);
+}
 
 describe('the checkout', () => {
   it('runs on production dependencies alone', (t) => {
     const folder = folderFor(t, 'production');
-    for (const name of ['package.json', 'package-lock.json', '.npmrc', 'src', 'jobs', 'config'])
+    for (const name of ['package.json', 'package-lock.json', '.npmrc', 'src', 'jobs', 'config', 'packages'])
       cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
     npm(['ci', '--omit=dev'], folder);
     assert.ok(!existsSync(join(folder, 'node_modules/typescript')));

@@ -20,6 +20,8 @@ export interface CliOptions {
   /** An empty folder of its own unless given, so no `.env` is found by accident. */
   cwd?: string;
   input?: string;
+  /** How long a command that goes on until it is stopped may go on. */
+  lifetimeMs?: number;
 }
 
 export interface CliResult {
@@ -30,17 +32,20 @@ export interface CliResult {
 }
 
 /** No command that ends by itself takes this long: a hang becomes a failure that shows what was printed. */
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 30_000;
+
+/** A command that goes on until it is stopped does not outlive its test by more. */
+const LIFETIME_MS = 300_000;
 
 /** The program as a person starts it, for commands that go on until they are stopped. */
 export function spawnCli(
   args: string[],
-  { env = {}, cwd = tmpdir() }: CliOptions = {},
+  { env = {}, cwd = tmpdir(), lifetimeMs = LIFETIME_MS }: CliOptions = {},
 ): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [ENTRY, ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
-    timeout: LIMIT_MS,
+    timeout: lifetimeMs,
   });
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Resource } from '../../src/contract/endpoints.ts';
-import { openMirrorStore } from '../../src/store/mirror/store.ts';
+import { openMirrorStore } from '../../src/mirror/store/store.ts';
 
 /** Another process that holds the lock of a resource. */
 export interface Holder {

@@ -23,7 +23,8 @@ function filesOf(asked: readonly string[]): string[] {
   const globs = asked.map((path) =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, '**/*.test.ts') : path,
   );
-  const files = globSync(globs.length > 0 ? globs : join(CHECKOUT, 'test/**/*.test.ts')).sort();
+  const all = ['test', 'packages/*/test'].map((folder) => join(CHECKOUT, folder, '**/*.test.ts'));
+  const files = globSync(globs.length > 0 ? globs : all).sort();
   if (files.length === 0) throw new Error(`no test file: ${asked.join(' ')}`);
   return files;
 }

@@ -1,8 +1,7 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import { judgeAbsences } from '../../src/mirror/decide/absence.ts';
-import { readFacts } from '../../src/mirror/list-facts.ts';
-import type { MirrorStore } from '../../src/store/mirror/store.ts';
+import { readFacts } from '../../src/mirror/decide/list-facts.ts';
 import type {
   PageResult,
   PageRows,
@@ -11,7 +10,8 @@ import type {
   PassEnd,
   PassStart,
   PassSummary,
-} from '../../src/store/mirror/types.ts';
+} from '../../src/mirror/decide/types.ts';
+import type { MirrorStore } from '../../src/mirror/store/store.ts';
 import { minute } from './rows.ts';
 
 /** The steps of a pass, with what a test does not care about filled in. Times are minutes of the story. */

@@ -3,8 +3,8 @@ import { it } from 'node:test';
 import { parseArgs } from 'node:util';
 import { openChanges } from '../../src/app/readers.ts';
 import { EVENT_TYPES } from '../../src/webhooks/deliver.ts';
-import { until } from '../support/until.ts';
-import { openFixture } from '../worker/fixture.ts';
+import { openFixture } from '../service/fixture.ts';
+import { LONG_RUN_MS, until } from '../support/until.ts';
 import { type Behaviour, openReceiver } from './receiver.ts';
 
 /**
@@ -30,7 +30,7 @@ it(`delivers every change for ${minutes} minutes`, { timeout: (minutes + 15) * 6
   });
   const feed = openChanges(fixture.app.settings);
   let service = await fixture.start();
-  await until('both lists are mirrored', () => feed.head().notMirrored.length === 0);
+  await until('both lists are mirrored', () => feed.head().notMirrored.length === 0, LONG_RUN_MS);
   const told = (): number[] =>
     feed.after('', { limit: 1_000_000, types: EVENT_TYPES }).changes.map(({ number }) => number);
   const delays: number[] = [];
@@ -45,11 +45,11 @@ it(`delivers every change for ${minutes} minutes`, { timeout: (minutes + 15) * 6
       await service.app.close();
       service = await fixture.start();
     }
-    await until('the receiver was told of every post', () => receiver.distinct() >= made);
+    await until('the receiver was told of every post', () => receiver.distinct() >= made, LONG_RUN_MS);
     for (const { at, body } of isWell ? receiver.received.slice(from) : [])
       delays.push(at - Date.parse((JSON.parse(body) as { timestamp: string }).timestamp));
   }
-  await until('the receiver was told of the rest', () => receiver.distinct() >= told().length);
+  await until('the receiver was told of the rest', () => receiver.distinct() >= told().length, LONG_RUN_MS);
   assert.deepEqual(receiver.numbers(), told());
   const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)];
   const facts = {

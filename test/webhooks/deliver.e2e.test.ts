@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { Secret } from '../../src/base/secret.ts';
-import type { Change } from '../../src/store/changes/change.ts';
-import { openChangeFeed } from '../../src/store/changes/feed.ts';
-import { openWebhookStore } from '../../src/store/webhooks.ts';
+import type { Change } from '../../src/changes/change.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
 import {
   type Delivered,
   deliver,
@@ -15,6 +14,7 @@ import {
   sendTest,
 } from '../../src/webhooks/deliver.ts';
 import { createWebhookSender } from '../../src/webhooks/send.ts';
+import { openWebhookStore } from '../../src/webhooks/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';
@@ -105,7 +105,7 @@ describe('delivering to a webhook', () => {
     assert.deepEqual(await bench.deliver(), { delivered: 0, lost: 0, retryMs: null, disabledWhy: null });
   });
 
-  it('tries a change again until it is taken, and leaves none out, whatever the receiver does', async (t) => {
+  it('retries a change until the receiver accepts it, and skips none', async (t) => {
     const bench = await openBench(t);
     for (let i = 0; i < 6; i++) bench.vote();
     bench.plan.push(204, 500, 'die', 404, 302, 204, 429, 503);
@@ -137,7 +137,7 @@ describe('delivering to a webhook', () => {
     assert.equal((await bench.deliver()).delivered, 0);
   });
 
-  it('is disabled by 410 at once, by ten failures otherwise, and goes on where it was when a person says so', async (t) => {
+  it('is disabled by 410 at once or by ten failures, and resumes at its position when enabled', async (t) => {
     const bench = await openBench(t);
     bench.vote();
     bench.plan.push(410);

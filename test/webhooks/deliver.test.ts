@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { Secret } from '../../src/base/secret.ts';
-import { pruneChanges } from '../../src/store/change-log.ts';
-import type { Change } from '../../src/store/changes/change.ts';
-import { openChangeFeed } from '../../src/store/changes/feed.ts';
-import { closing } from '../../src/store/sql.ts';
-import { openWebhookStore, troubledWebhooks } from '../../src/store/webhooks.ts';
+import type { Change } from '../../src/changes/change.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
+import { closeAfter } from '../../src/db/sql.ts';
+import { pruneChanges } from '../../src/mirror/log/change-log.ts';
 import {
   deliver,
   type Endpoint,
@@ -16,7 +15,8 @@ import {
   RETRY_MS,
   sendTest,
 } from '../../src/webhooks/deliver.ts';
-import type { Answer } from '../../src/webhooks/send.ts';
+import type { ReceiverAnswer } from '../../src/webhooks/send.ts';
+import { openWebhookStore, troubledWebhooks } from '../../src/webhooks/store.ts';
 import { fakeClock } from '../support/clock.ts';
 import { openTestMirror } from '../support/mirror.ts';
 import { aComment, aPost, minute } from '../support/rows.ts';
@@ -41,7 +41,7 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
   const [feed, store, clock] = [openChangeFeed(mirror), openWebhookStore(mirror), fakeClock()];
   const answers: number[] = [];
   const bodies: string[] = [];
-  const post = async ({ body }: { body: string }): Promise<Answer> => {
+  const post = async ({ body }: { body: string }): Promise<ReceiverAnswer> => {
     const status = answers.shift() ?? 204;
     bodies.push(body);
     return { status, ms: 1, error: status < 300 ? null : `it answered ${status}`, waitMs: null };
@@ -68,7 +68,7 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     db.close();
   };
   const troubled = (): string[] =>
-    closing(new Database(mirror.path), (db) => troubledWebhooks(db).map(({ id }) => id));
+    closeAfter(new Database(mirror.path), (db) => troubledWebhooks(db).map(({ id }) => id));
   const types = (): string[] => bodies.map((body) => String(Reflect.get(JSON.parse(body), 'type')));
   const told = { mirror, deps, endpoint, store, clock, stop, show, prune, troubled, answers, bodies, types };
   return { ...told, deliver: () => deliver(deps, endpoint) };
@@ -111,7 +111,7 @@ describe('a change that an endpoint did not take', () => {
 });
 
 describe('an endpoint', () => {
-  it('is told of the types it asked for, or of those that people want to hear of, and goes on behind the others', async (t) => {
+  it('gets the types it asked for, or those for people, and its position passes the others', async (t) => {
     const [some, usual] = [openBench(t, { types: ['post.moved'] }), openBench(t)];
     for (const { show } of [some, usual]) {
       show({ comments_count: 5 });
@@ -172,7 +172,7 @@ describe('an endpoint', () => {
     assert.equal(bench.bodies.length, 1);
   });
 
-  it('is told who wrote a comment, and not who wrote the post it stands under', async (t) => {
+  it('gets the author of a comment, not the author of its post', async (t) => {
     const bench = openBench(t, { personal: true });
     const author = { ...wire.comment.creator, id: 77, name: 'Kim Lee', email: 'kim@example.com' };
     const post = { ...wire.comment.post, id: 1 };
@@ -261,7 +261,7 @@ describe('a change that is older than changes are kept', () => {
     assert.equal((await bench.deliver()).delivered, 2);
   });
 
-  it('is not kept for a disabled one, which is told how many it missed and goes on with the next', async (t) => {
+  it('is lost for a disabled endpoint, which reports how many it missed and continues after them', async (t) => {
     const bench = openBench(t);
     for (const votes_count of [2, 3, 4, 5]) bench.show({ votes_count });
     bench.answers.push(410);

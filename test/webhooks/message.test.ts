@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Secret } from '../../src/base/secret.ts';
-import type { Change } from '../../src/store/changes/change.ts';
+import type { Change } from '../../src/changes/change.ts';
 import {
   type Addressee,
   type Author,
@@ -47,7 +47,7 @@ const titled = (title: string): Change =>
   aChange({ type: 'post.created', post: { ...POST, title, board: title } });
 
 describe('a title in a message for people', () => {
-  it('calls nobody and begins no link in Slack', () => {
+  it('cannot mention people or make links in Slack', () => {
     assert.equal(
       sentenceOf(titled('<!channel> & <@U1|you>')),
       'New post on &lt;!channel&gt; &amp; &lt;@U1|you&gt;: ' +
@@ -71,7 +71,7 @@ describe('a title in a message for people', () => {
 });
 
 describe('a message for people', () => {
-  it('links to pages of the web only, and to none where there is no place for it', () => {
+  it('links to http and https pages only, and has no link without a URL', () => {
     const linked = (url: string, base: string | null) =>
       sentenceOf(aChange({ type: 'post.deleted', post: { ...POST, url } }), { base });
     assert.equal(
@@ -99,7 +99,7 @@ describe('a message for people', () => {
     );
   });
 
-  it('names who wrote it, without letting the name call anybody, and only to whom it is shown', () => {
+  it('names the author, escaped against mentions, only where people may be shown', () => {
     const author = { name: '<!here>', email: 'eve@example.com' };
     const change = aChange({ type: 'post.edited', post: undefined });
     assert.equal(sentenceOf(change, { author }), 'A post was edited (&lt;!here&gt;)');
@@ -116,7 +116,7 @@ describe('a message for people', () => {
 });
 
 describe('a message', () => {
-  it('carries the change and its author as data, and a test carries none', () => {
+  it('carries the change and its author as data, and a test message carries no change', () => {
     const author = { name: 'Eve', email: 'eve@example.com' };
     const { type, timestamp, data } = bodyOf(aChange({}), { format: 'standard', author });
     assert.deepEqual([type, timestamp], ['post.votes_changed', '2026-01-01T00:00:00.000Z']);

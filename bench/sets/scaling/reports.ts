@@ -1,7 +1,7 @@
 import { REPORT_NAMES, REPORTS } from '../../../src/reports/catalogue.ts';
 import type { ReportFlag } from '../../../src/reports/report.ts';
 import { runReport } from '../../../src/reports/run.ts';
-import { openReportReader } from '../../../src/store/reports.ts';
+import { openReportReader } from '../../../src/reports/store.ts';
 import type { LargeMirror } from '../../large-mirror.ts';
 
 /** How long all reports take that answer without being told of a post or a file of customers. */

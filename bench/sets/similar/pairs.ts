@@ -10,15 +10,18 @@ export interface Pairs {
 export type Written = [title: string, content: string];
 
 /** One line a post; two lines are a pair. */
-function pairs(language: string, text: string): Pairs {
+export function linePairs(text: string): [one: Written, other: Written][] {
   const posts = text
     .trim()
     .split('\n')
     .map((line) => line.split(' | ') as Written);
-  const starts = posts.flatMap((one, at) =>
+  return posts.flatMap((one, at) =>
     at % 2 === 0 ? [[one, posts[at + 1] ?? one] as [Written, Written]] : [],
   );
-  return { language, pairs: starts };
+}
+
+function pairs(language: string, text: string): Pairs {
+  return { language, pairs: linePairs(text) };
 }
 
 export const PAIRS: readonly Pairs[] = [

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ownFile } from '../../base/program.ts';
-import type { NotFoundPage } from '../replies.ts';
-import { escaped } from '../session.ts';
+import type { NotFoundPage } from '../server/replies.ts';
+import { escaped } from '../server/session.ts';
 
 const FOLDER = fileURLToPath(ownFile('../../web/', import.meta.url));
 /** From the package of the charts: the pages work without any other host. */
 const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
-/** The editor of the SQL page: modules of the packages themselves, loaded there alone. */
+/** Modules of the packages themselves: what draws every page, and the editor, which the SQL page alone loads. */
 const MODULES = [
   '@codemirror/autocomplete',
   '@codemirror/commands',
@@ -26,6 +26,8 @@ const MODULES = [
   '@lezer/lr',
   '@marijn/find-cluster-break',
   'crelt',
+  'preact',
+  'preact/hooks',
   'style-mod',
   'w3c-keyname',
 ];
@@ -46,10 +48,10 @@ interface Asset {
 }
 
 interface AssetOptions {
-  /** Whether there is a session to end. */
   hasLogin: boolean;
-  /** The service that is mirrored, as the frame names it. */
   source: string;
+  /** Below which address the pages are; empty where they are at the top. */
+  mount?: string;
 }
 
 /** The addresses of the pages, as the router spells them; each has its look in `src/web/main.ts`. */
@@ -75,23 +77,33 @@ export const PAGES = [
 export type PageAddress = (typeof PAGES)[number];
 
 /** The pages of the dashboard, all drawn by one document, and what that document loads. Returns how the document is sent. */
-export function addAssets(app: FastifyInstance, { hasLogin, source }: AssetOptions): NotFoundPage {
+export function addAssets(
+  app: FastifyInstance,
+  { hasLogin, source, mount = '' }: AssetOptions,
+): NotFoundPage {
   const document = readFileSync(join(FOLDER, 'index.html'), 'utf8')
     .replace('<html', hasLogin ? '<html data-login' : '<html')
-    .replace('{{source}}', () => escaped(source));
+    .replace('<html', mount === '' ? '<html' : `<html data-mount="${mount}"`)
+    .replace('{{source}}', () => escaped(source))
+    // What the pages load is the same for all sources.
+    .replaceAll(/href="\/(?!assets\/)/g, `href="${mount}/`);
   const index = pack('index.html', document);
   const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
   for (const page of PAGES) app.get(page, sendIndex);
+  addAssetFiles(app);
+  return sendIndex;
+}
+
+/** What the document loads. */
+export function addAssetFiles(app: FastifyInstance): void {
   const find = packedFiles();
   // One route for all: with one for each the router took a twentieth of a start.
   app.get('/assets/*', (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
     const asset = find(request.params['*']);
     return asset ? send(request, reply, asset) : reply.code(404).send({ detail: 'There is no such file.' });
   });
-  return sendIndex;
 }
 
-/** By name; each is read and packed when it is first asked for. */
 function packedFiles(): (name: string) => Asset | null {
   const packed = new Map<string, Asset>();
   let known: ReturnType<typeof files> | undefined;
@@ -125,34 +137,23 @@ function moduleOf(name: string): URL {
 /** A browser knows no packages: what a module takes from one becomes the address under which that is served. */
 function withAddresses(source: string): string {
   return source.replaceAll(
-    /^((?:import|export)\b[^;'"]*\bfrom )(['"])([^'"./][^'"]*)\2/gm,
+    /(?<=^|;)((?:import|export)\b[^;'"]*\bfrom ?)(['"])([^'"./][^'"]*)\2/gm,
     (whole, head, quote, name) =>
       MODULES.includes(name) ? `${head}${quote}/assets/modules/${name}.js${quote}` : whole,
   );
 }
 
 function pack(name: string, text: string): Asset {
-  const script = extname(name) === '.ts' ? withoutTypes(text) : text;
+  const script = extname(name) === '.ts' ? stripTypeScriptTypes(text) : text;
   // Compiled, our own modules end as those of the packages do.
   const isModule = ['.ts', '.js'].includes(extname(name)) && !CHARTS.includes(name);
   const plain = Buffer.from(isModule ? withAddresses(script) : script);
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     plain,
-    packed: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+    packed: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
     etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
   };
-}
-
-/** Node's own type stripping, which also runs this very file; that it is named experimental is no news for whoever starts the service. */
-function withoutTypes(source: string): string {
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
-  try {
-    return stripTypeScriptTypes(source);
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }
 
 function send(

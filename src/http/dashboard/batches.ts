@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { boardNamed } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import * as decide from '../../outbox/decide.ts';
-import { type Estimate, estimateWaiting } from '../../outbox/estimate.ts';
+import { OUTBOX_STATES, type StateCounts } from '../../outbox/decide/types.ts';
 import { outboxCsv } from '../../outbox/import/results.ts';
-import type { BatchRow, BoardToMend, WaitingCustomers } from '../../store/outbox/batches.ts';
-import type { ImportReads } from '../../store/outbox/imports.ts';
-import type { OutboxStore } from '../../store/outbox/store.ts';
-import { OUTBOX_STATES, type StateCounts } from '../../store/outbox/types.ts';
-import type { OutboxView } from '../../store/outbox/view.ts';
-import { sendFile } from '../replies.ts';
+import * as decide from '../../outbox/person.ts';
+import { type Estimate, estimateWaiting } from '../../outbox/send/estimate.ts';
+import type { BatchRow, BoardToMend, WaitingCustomers } from '../../outbox/store/batches.ts';
+import type { ImportReads } from '../../outbox/store/imports.ts';
+import type { OutboxStore } from '../../outbox/store/store.ts';
+import type { OutboxView } from '../../outbox/store/view.ts';
+import { boardNamed } from '../../text/boards.ts';
+import { sendFile } from '../server/replies.ts';
 import { oneOf, required, textOf } from './parameters.ts';
 
 interface BatchDeps {
@@ -19,7 +19,6 @@ interface BatchDeps {
   outbox: OutboxStore;
   reads: Pick<ImportReads, 'boards'>;
   clock: Clock;
-  /** How fast the service sends. */
   perMinute: number;
 }
 
@@ -81,7 +80,6 @@ export function addBatches(app: FastifyInstance, deps: BatchDeps): void {
   });
 }
 
-/** What was decided, and how the import stands then. */
 export type DecidedBatch = BatchState & { rows: number };
 
 const DECIDE = {

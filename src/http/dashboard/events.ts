@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { LiveStatsReader, MirrorStats } from '../../store/live-stats.ts';
-import { assess, type Progress } from '../../worker/health.ts';
-import { canWrite, openStream } from '../replies.ts';
+import { assess, type Health, type Progress } from '../../service/health.ts';
+import type { LiveStatsReader, MirrorStats } from '../../state/live-stats.ts';
+import { canWrite, openStream } from '../server/replies.ts';
 
 /**
  * What the server sends to every page of the dashboard: data only. Both sides take their types from here and from the rooms that
@@ -24,7 +24,6 @@ interface EventOptions {
   stats: LiveStatsReader;
   progress(): Promise<Progress>;
   log: Logger;
-  /** How often the file is asked whether anything has changed. */
   everyMs?: number;
 }
 
@@ -91,7 +90,14 @@ async function readStats(
     ...mirror,
     version,
     isReady: ready,
-    trouble: checks.find(({ ok }) => !ok)?.detail ?? null,
+    trouble: troubleOf(checks),
     toDecide: mirror.outbox.uncertain + mirror.outbox.proposed,
   };
+}
+
+/** The first thing that is wrong, and where the runbook says what to do. */
+function troubleOf(checks: Health['checks']): string | null {
+  const failed = checks.find(({ ok }) => !ok);
+  if (!failed) return null;
+  return failed.runbook ? `${failed.detail} (${failed.runbook})` : failed.detail;
 }

@@ -5,18 +5,17 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { makeFolder } from '../../base/files.ts';
 import { exportMirror } from '../../export/export.ts';
-import { FORMATS, type Format } from '../../export/formats.ts';
+import { EXPORT_FORMATS, type Format } from '../../export/formats.ts';
 import { type Manifest, REDACTION_NOTE } from '../../export/manifest.ts';
 import { openRedactor } from '../../export/redaction-key.ts';
 import { EXPORT_NAME, KEPT_EXPORTS } from '../../export/schedule.ts';
+import type { ExportSource } from '../../export/store/export.ts';
+import { EXPORT_TABLES } from '../../export/store/tables.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
-import type { ExportSource } from '../../store/export/export.ts';
-import { EXPORT_TABLES } from '../../store/export/tables.ts';
-import { sendFile, untilGone } from '../replies.ts';
+import { sendFile, untilGone } from '../server/replies.ts';
 import { oneOf, required, textOf } from './parameters.ts';
 
 interface ExportsDeps {
-  /** The mirror as it is now, for one export. */
   openSource(): ExportSource;
   service: { requestExport(): Promise<void> };
   schedule: ExportSchedule;
@@ -35,7 +34,6 @@ interface ExportSchedule {
 
 export interface ExportsAnswer {
   schedule: ExportSchedule & { kept: number };
-  /** The newest first. */
   exports: MadeExport[];
   tables: readonly string[];
   formats: readonly Format[];
@@ -57,7 +55,7 @@ export function addExports(app: FastifyInstance, deps: ExportsDeps): void {
       schedule: { ...schedule, kept: KEPT_EXPORTS },
       exports: await madeIn(schedule.root),
       tables: EXPORT_TABLES,
-      formats: FORMATS,
+      formats: EXPORT_FORMATS,
       redactionNote: REDACTION_NOTE,
     };
   });
@@ -105,7 +103,7 @@ async function sendTable(
   query: unknown,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const format = oneOf(query, 'format', FORMATS) ?? 'csv';
+  const format = oneOf(query, 'format', EXPORT_FORMATS) ?? 'csv';
   const since = textOf(query, 'since');
   const calendar = calendarOf(schedule.timeZone);
   const signal = untilGone(reply);
@@ -121,6 +119,7 @@ async function sendTable(
       to: { file: path },
       since: since === null ? null : momentOf('since', since, clock.now(), calendar),
       live: oneOf(query, 'live', ['1']) !== null,
+      segment: textOf(query, 'segment'),
       raw: false,
       redact: oneOf(query, 'redact', ['emails']) === null ? null : await openRedactor(folder),
       clock,

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { boardNamed } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { OpenOptions } from '../../db/open.ts';
 import { batchId } from '../../outbox/create.ts';
-import { type Inspection, inspectCsv } from '../../outbox/csv/read.ts';
-import { FIELDS } from '../../outbox/csv/rows.ts';
-import { ENCODINGS } from '../../outbox/csv/text.ts';
-import { estimateOf, paceOf } from '../../outbox/estimate.ts';
+import { type Inspection, inspectCsv } from '../../outbox/import/csv/read.ts';
+import { FIELDS } from '../../outbox/import/csv/rows.ts';
+import { ENCODINGS } from '../../outbox/import/csv/text.ts';
 import { DUPLICATE_KINDS, type DuplicateKind } from '../../outbox/import/duplicates.ts';
 import {
   compareInBackground,
@@ -21,22 +20,22 @@ import {
 } from '../../outbox/import/import.ts';
 import { columnQuestions } from '../../outbox/import/questions.ts';
 import { openResults } from '../../outbox/import/results.ts';
-import { type MarkSetting, markLabel } from '../../outbox/mark.ts';
-import type { OpenOptions } from '../../store/db.ts';
-import { type ImportReads, type KeptDuplicate, openScratch } from '../../store/outbox/imports.ts';
-import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { OutboxView } from '../../store/outbox/view.ts';
-import { sendFile } from '../replies.ts';
+import { estimateOf, paceOf } from '../../outbox/send/estimate.ts';
+import { type MarkSetting, markLabel } from '../../outbox/send/mark.ts';
+import { type ImportReads, type KeptDuplicate, openScratch } from '../../outbox/store/imports.ts';
+import type { OutboxStore } from '../../outbox/store/store.ts';
+import type { OutboxView } from '../../outbox/store/view.ts';
+import { boardNamed } from '../../text/boards.ts';
+import { sendFile } from '../server/replies.ts';
 import { isOn, numberOf, oneOf, textOf } from './parameters.ts';
 import {
   type CommittedUpload,
   type ImportChoices,
   NO_CHOICES,
-  openUploads,
   type Preview,
   tooLarge,
   type Upload,
-  type Uploads,
+  Uploads,
 } from './uploads.ts';
 
 export interface ImportState {
@@ -54,7 +53,6 @@ export interface ImportState {
 interface ComparisonProgress {
   checked: number;
   isDone: boolean;
-  /** Why it could not be done. */
   problem: string | null;
   byKind: Record<DuplicateKind, { found: number; skipped: number }>;
 }
@@ -73,7 +71,6 @@ export interface FoundDuplicate extends KeptDuplicate {
 /** A page of rows that look like posts, in the order of the file. */
 export interface DuplicatePage {
   rows: FoundDuplicate[];
-  /** The line that the next page begins after; null at the end. */
   next: number | null;
 }
 
@@ -85,12 +82,10 @@ export interface ImportDeps {
   view: OutboxView;
   outbox: OutboxStore;
   reads: ImportReads;
-  /** Which file new rows are compared with. */
   mirror: OpenOptions;
   clock: Clock;
   /** The data folder: what is uploaded lies there for a day. */
   folder: string;
-  /** How fast the service sends. */
   perMinute: number;
   /** Whose posts carry a reference by the settings; none where it is left out. */
   markSetting?: MarkSetting;
@@ -108,7 +103,7 @@ const ROWS_AT_ONCE = 100;
 export async function addImports(app: FastifyInstance, deps: ImportDeps): Promise<void> {
   const { clock, folder, limitBytes = LIMIT_BYTES, outbox } = deps;
   const onDrop = (id: string): void => outbox.duplicates.forget(id);
-  const uploads = openUploads({ folder: join(folder, 'uploads'), clock, limitBytes, onDrop });
+  const uploads = new Uploads({ folder: join(folder, 'uploads'), clock, limitBytes, onDrop });
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort(new AppError('interrupted', 'the service is stopping'));

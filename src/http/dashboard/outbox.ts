@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import { boardNamed, type KnownBoard } from '../../base/boards.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { reasonWords } from '../../base/text.ts';
 import { acceptPost, checkDraft } from '../../outbox/create.ts';
 import { EDITABLE, TRANSITIONS } from '../../outbox/decide/states.ts';
-import { approve, cancel, edit, resolve, retry, sendEdited } from '../../outbox/decide.ts';
-import type { ImportReads } from '../../store/outbox/imports.ts';
-import { REFUSED_HINT, refusedText } from '../../store/outbox/refused.ts';
-import type { OutboxStore } from '../../store/outbox/store.ts';
 import {
   type AttemptRow,
   type EditRow,
   OUTBOX_STATES,
   type OutboxRow,
   type StateCounts,
-} from '../../store/outbox/types.ts';
-import type { OutboxView, ViewedPost } from '../../store/outbox/view.ts';
+} from '../../outbox/decide/types.ts';
+import { approve, cancel, edit, resolve, retry, sendEdited } from '../../outbox/person.ts';
+import type { ImportReads } from '../../outbox/store/imports.ts';
+import { REFUSED_HINT, refusedText } from '../../outbox/store/refused.ts';
+import type { OutboxStore } from '../../outbox/store/store.ts';
+import type { OutboxView, ViewedPost } from '../../outbox/store/view.ts';
+import { boardNamed, type KnownBoard } from '../../text/boards.ts';
+import { reasonWords } from '../../text/text.ts';
 import { idOf, isOn, numberOf, oneOf, required, textOf } from './parameters.ts';
 import { originalOf } from './posts.ts';
 
@@ -38,19 +38,15 @@ const LISTED = [
   ...(['not_before', 'post_id', 'duplicate_of', 'on_hold', 'changed_at'] as const),
 ] as const;
 
-/** A row without its text, as a list shows it. */
 export interface ListedRow extends Pick<OutboxRow, (typeof LISTED)[number]> {
   /** Why it stands where it stands, in words. */
   reason: string | null;
-  /** Its post on the upstream's own page. */
   original: string | null;
 }
 
 export interface OutboxPage {
   rows: ListedRow[];
-  /** By state; of the batch, where one is asked for. */
   counts: StateCounts;
-  /** Why nothing is sent, in words. */
   paused: string | null;
   /** Boards to which nothing is sent for now, and why, each in words. */
   refused: string[];
@@ -68,7 +64,6 @@ export interface OutboxDetail {
   reason: string | null;
   /** Posts of the mirror that this row is, may be, or has left behind. */
   posts: ViewedPost[];
-  /** The post that confirms the row, on the upstream's own page. */
   original: string | null;
   /** What a person can decide now. */
   can: Record<Decision, boolean>;
@@ -76,7 +71,6 @@ export interface OutboxDetail {
 
 export type Decision = 'approve' | 'retry' | 'cancel' | 'resolve' | 'edit';
 
-/** Boards to choose from, by name. */
 export interface Boards {
   boards: KnownBoard[];
 }

@@ -19,7 +19,6 @@ export function numberOf(given: unknown, name: string): number | null {
   throw new AppError('usage', `"${name}" must be a whole number from 1 up`);
 }
 
-/** One of a few words; null where there is none. */
 export function oneOf<const T extends string>(given: unknown, name: string, words: readonly T[]): T | null {
   const text = textOf(given, name);
   const word = words.find((one) => one === text);
@@ -27,13 +26,11 @@ export function oneOf<const T extends string>(given: unknown, name: string, word
   throw new AppError('usage', `"${name}" can be ${words.join(', ')}`);
 }
 
-/** Several values with commas between; none where there are none. */
 export function listOf(given: unknown, name: string): string[] {
   const parts = (textOf(given, name) ?? '').split(',').map((part) => part.trim());
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
-/** The time zone whose days are meant; null where none is named. */
 export function zoneOf(given: unknown, name: string): string | null {
   const text = textOf(given, name);
   try {
@@ -46,17 +43,14 @@ export function zoneOf(given: unknown, name: string): string | null {
   }
 }
 
-/** Whether a box was ticked. */
 export function isOn(given: unknown, name: string): boolean {
   return Reflect.get(Object(given), name) === true;
 }
 
-/** The number of the row that the address names. */
 export function idOf({ params }: Pick<FastifyRequest, 'params'>): number {
   return required(numberOf(params, 'id'), 'id');
 }
 
-/** What a request cannot do without. */
 export function required<T>(value: T | null, name: string): T {
   if (value !== null) return value;
   throw new AppError('usage', `"${name}" is missing`);

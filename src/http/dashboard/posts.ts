@@ -4,12 +4,13 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { csvLine } from '../../query/text.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
-import { type Place, type PostPage, SORTS } from '../../store/browse/browse.ts';
-import type { CommentPage, CommentPlace, WholePost } from '../../store/browse/post.ts';
-import type { SamePosts } from '../../store/search/same-posts.ts';
-import { MOST_FOUND } from '../../store/search/search.ts';
-import type { SimilarPost } from '../../store/search/similar.ts';
-import { sendFile, untilGone } from '../replies.ts';
+import { type Place, type PostPage, SORTS } from '../../search/browse/browse.ts';
+import { type ListedPerson, PEOPLE_SORTS, type PeoplePage } from '../../search/browse/people.ts';
+import type { CommentPage, CommentPlace, WholePost } from '../../search/browse/post.ts';
+import type { SamePosts } from '../../search/same-posts.ts';
+import { MOST_FOUND } from '../../search/search.ts';
+import type { SimilarPost } from '../../search/similar.ts';
+import { sendFile, untilGone } from '../server/replies.ts';
 import { idOf, listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reading-pool.ts';
@@ -26,18 +27,14 @@ interface PostsDeps {
 
 export interface PostsAnswer extends Omit<FilteredPage, 'next' | 'previous' | 'rows'> {
   rows: LinkedPost[];
-  /** Cursors of the pages beside this one, with the same filters; null at the ends. */
   next: string | null;
   previous: string | null;
 }
 
-/** A post with its place on the upstream's own page. */
 export type LinkedPost = FoundPost & { original: string | null };
 
-/** Where the posts of a list are upstream. */
 export interface LinksAnswer {
   links: Pick<LinkedPost, 'id' | 'original'>[];
-  /** Whether the list goes on behind them. */
   isMore: boolean;
 }
 
@@ -45,20 +42,16 @@ export interface LinksAnswer {
 type Step = Pick<PostPage, 'rows' | 'total'>;
 
 export interface PostAnswer extends WholePost {
-  /** The post on the upstream's own page. */
   original: string | null;
-  /** Where the comments go on; null where all are here. */
   nextComments: string | null;
 }
 
-/** The most similar first. */
 export interface SimilarAnswer {
   posts: SimilarPost[];
 }
 
 export interface NotSameAnswer {
   changed: boolean;
-  /** The posts that the one of the address is no longer marked with. */
   takenBack: number[];
 }
 
@@ -66,11 +59,19 @@ export interface CommentsAnswer extends Omit<CommentPage, 'after'> {
   next: string | null;
 }
 
+export interface PeopleAnswer extends PeoplePage {
+  /** Where the page begins in the list, from 1. */
+  from: number;
+  /** What a page holds at most. */
+  pageRows: number;
+}
+
+export type { ListedPerson };
+
 const PAGE_ROWS = 50;
 const MOST_ROWS = 200;
 /** As many links as a page counts posts; a file has the others. */
 const MOST_LINKS = 10_000;
-/** Rows of a file that are read at a time. */
 const FILE_STEP = 1000;
 /** As many posts as a person compares. */
 const SIMILAR = 6;
@@ -79,7 +80,32 @@ const MOST_CHARACTERS = 1000;
 
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
 export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
-  const { reads, upstream, clock, timeZone } = deps;
+  addLists(app, deps);
+  addWholePosts(app, deps);
+  addSimilar(app, deps);
+  app.get('/data/boards/:slug', async ({ params }, reply) => {
+    const slug = required(textOf(params, 'slug'), 'slug');
+    const found = await deps.reads.ask('board', slug);
+    return found ?? reply.code(404).send({ detail: `The mirror knows no board "${slug}".` });
+  });
+  app.get('/data/people', async ({ query }, reply) => {
+    const wanted = numberOf(query, 'id') ?? textOf(query, 'email');
+    if (wanted === null) return await peopleOf(query, deps, untilGone(reply));
+    const found = await deps.reads.ask('person', wanted);
+    return found ?? reply.code(404).send({ detail: 'The mirror knows no such person.' });
+  });
+}
+
+/** People to look through: `search`, `sort`, and `from`, where the page begins in the list. */
+async function peopleOf(query: unknown, { reads }: PostsDeps, signal: AbortSignal): Promise<PeopleAnswer> {
+  const from = numberOf(query, 'from') ?? 1;
+  const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '';
+  const sort = oneOf(query, 'sort', PEOPLE_SORTS) ?? 'posts';
+  const found = await reads.ask('people', { text, sort, offset: from - 1, limit: PAGE_ROWS }, signal);
+  return { ...found, from, pageRows: PAGE_ROWS };
+}
+
+function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
   const asked = (query: unknown) => ({
     filter: filterOf(query, clock.now(), timeZone),
     text: textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '',
@@ -115,16 +141,6 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
     }
     return { links, isMore: false };
   });
-  app.get('/data/boards/:slug', async ({ params }, reply) => {
-    const slug = required(textOf(params, 'slug'), 'slug');
-    const found = await reads.ask('board', slug);
-    return found ?? reply.code(404).send({ detail: `The mirror knows no board "${slug}".` });
-  });
-  app.get('/data/people', async ({ query }, reply) => {
-    const wanted = numberOf(query, 'id') ?? required(textOf(query, 'email'), 'email');
-    const found = await reads.ask('person', wanted);
-    return found ?? reply.code(404).send({ detail: 'The mirror knows no such person.' });
-  });
   app.get('/data/posts', async ({ query }, reply): Promise<PostsAnswer> => {
     const found = await find(query, untilGone(reply));
     const { next, previous } = found;
@@ -135,23 +151,25 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
       previous: previous && writePlace([previous.key, previous.id, BACKWARD]),
     };
   });
+}
+
+/** One post with the first page of its comments, and the pages after that. */
+function addWholePosts(app: FastifyInstance, { reads, upstream }: PostsDeps): void {
   app.get('/data/posts/:id', async (request, reply): Promise<PostAnswer> => {
     const id = idOf(request);
     const whole = await reads.ask('post', id);
-    if (whole)
-      return {
-        ...whole,
-        original: originalOf(whole.post.url, upstream),
-        nextComments: nextOf(whole.comments),
-      };
-    return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
+    if (!whole) return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
+    return {
+      ...whole,
+      original: originalOf(whole.post.url, upstream),
+      nextComments: nextOf(whole.comments),
+    };
   });
   app.get('/data/posts/:id/comments', async (request): Promise<CommentsAnswer> => {
     const place = { post: idOf(request), after: commentPlaceOf(request.query) };
     const found = await reads.ask('comments', place);
     return { rows: found.rows, total: found.total, next: nextOf(found) };
   });
-  addSimilar(app, deps);
 }
 
 /** Posts like one of the mirror, or like one that is being written; and those that a person holds to be the same. */
@@ -213,6 +231,7 @@ function filterOf(query: unknown, now: number, timeZone: string): Wanted {
     board: listOf(query, 'board'),
     status: listOf(query, 'status'),
     creator: textOf(query, 'creator'),
+    segment: textOf(query, 'segment'),
     // At least no vote is what every post has.
     votes: textOf(query, 'votes') === '0' ? null : numberOf(query, 'votes'),
     deleted: oneOf(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
@@ -230,7 +249,6 @@ function pageOf(query: unknown, filter: Wanted): ListRequest {
   return { filter, sort, after, isBackward: after?.isBackward ?? false, limit };
 }
 
-/** Where a page of a search begins. */
 function offsetOf(query: unknown): number {
   const place = placeOf(textOf(query, 'cursor'));
   if (place === null) return 0;
@@ -238,7 +256,6 @@ function offsetOf(query: unknown): number {
   return place.key;
 }
 
-/** The third part of a cursor that leads to the page before. */
 const BACKWARD = 'back';
 
 function writePlace(place: readonly [string | number, number, typeof BACKWARD?]): string {

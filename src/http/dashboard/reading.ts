@@ -1,9 +1,11 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { AppError, codeOf, type ErrorCode, messageOf } from '../../base/errors.ts';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type ToldFailure, toldFailure } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
+import type { OpenOptions } from '../../db/open.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import type { ReportRequest, ReportResult } from '../../reports/report.ts';
 import { boardOf, runReport, statusIds } from '../../reports/run.ts';
+import { openReportReader } from '../../reports/store.ts';
 import {
   type Choices,
   openBrowseReads,
@@ -11,13 +13,13 @@ import {
   type Place,
   type PostPage,
   type Tally,
-} from '../../store/browse/browse.ts';
-import type { PostFilter } from '../../store/browse/filter.ts';
-import type { BoardView, PersonView } from '../../store/browse/pages.ts';
-import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../store/browse/post.ts';
-import type { OpenOptions } from '../../store/db.ts';
-import { openReportReader } from '../../store/reports.ts';
-import { snippetOf } from '../../store/search/marks.ts';
+} from '../../search/browse/browse.ts';
+import type { CompanyView } from '../../search/browse/company.ts';
+import type { PostFilter } from '../../search/browse/filter.ts';
+import type { BoardView, PersonView } from '../../search/browse/pages.ts';
+import type { PeoplePage, PeopleRequest } from '../../search/browse/people.ts';
+import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../search/browse/post.ts';
+import { snippetOf } from '../../search/marks.ts';
 import {
   type Excerpt,
   type Found,
@@ -26,10 +28,10 @@ import {
   type Part,
   postNumberIn,
   type SearchOptions,
-} from '../../store/search/search.ts';
-import type { SimilarPost, SimilarRequest } from '../../store/search/similar.ts';
+} from '../../search/search.ts';
+import type { SimilarPost, SimilarRequest } from '../../search/similar.ts';
 
-/** What the pages ask the mirror. In a large one some of it takes a second, so it is answered in threads: see reads.ts. */
+/** What the pages ask the mirror. In a large one some of it takes a second, so threads answer it (`reading-pool.ts`). */
 export interface Reading {
   overview(request: OverviewRequest): Promise<Overview>;
   report(request: { name: string; request: ReportRequest }): Promise<ReportResult>;
@@ -37,19 +39,20 @@ export interface Reading {
   tally(request: null): Promise<Tally[]>;
   posts(request: ListRequest): Promise<FilteredPage>;
   search(request: SearchRequest): Promise<FilteredPage>;
-  /** All that a search finds, for a file. */
   found(request: Pick<SearchRequest, 'text' | 'filter'>): Promise<Pick<PostPage, 'rows' | 'total'>>;
   post(id: number): Promise<WholePost | null>;
   board(slug: string): Promise<BoardView | null>;
   /** By number, or by e-mail. */
   person(wanted: number | string): Promise<PersonView | null>;
+  people(request: PeopleRequest): Promise<PeoplePage>;
+  /** Of the imported customers, by the name of the company. */
+  company(name: string): Promise<CompanyView | null>;
   comments(request: { post: number; after: CommentPlace }): Promise<CommentPage>;
   similar(request: SimilarRequest): Promise<SimilarPost[] | null>;
 }
 
 export interface ListRequest extends Omit<PageRequest, 'filter' | 'beginning'> {
   filter: Wanted;
-  /** Whether each post comes with an excerpt. */
   isExcerpt?: boolean;
 }
 
@@ -60,22 +63,19 @@ interface SearchRequest
 }
 
 /** Boards, statuses and people as somebody knows them: by slug, name, e-mail or id. */
-export interface Wanted extends Omit<PostFilter, 'board' | 'status' | 'creator'> {
+export interface Wanted extends Omit<PostFilter, 'board' | 'status' | 'creator' | 'segment'> {
   board: readonly string[];
   status: readonly string[];
   creator: string | null;
+  /** Such as `plan=Pro`. */
+  segment: string | null;
 }
 
-/** A page of posts with what it can be narrowed down to. */
 export interface FilteredPage extends PostPage, Choices {
   rows: FoundPost[];
-  /** The person the posts are of, if they are of one only. */
   creator: { id: number; name: string | null } | null;
-  /** Posts that cannot be searched yet. */
   unindexed: number;
-  /** Whether no post has all of the words that were searched for. */
   isPartial: boolean;
-  /** What was probably meant, where no post has such words. */
   suggestion: string | null;
 }
 
@@ -105,29 +105,49 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
       return value;
     };
   };
-  const reports = once(() => openReportReader(options));
-  const browse = once(() => openBrowseReads(options));
-  const texts = once(() => openSearchReads(options));
-  const resolve = async ({ board, status, creator, ...rest }: Wanted) => {
-    const boards: number[] = [];
-    for (const name of board) boards.push((await boardOf(reports(), name))?.id ?? 0);
-    const people = creator === null ? [] : browse().creators(creator);
-    const filter: PostFilter = {
-      ...rest,
-      board: boards,
-      status: await statusIds(reports(), status),
-      // No person has the number 0: a name that nobody has finds no post.
-      creator: creator !== null && people.length === 0 ? [0] : people,
-    };
-    const [only] = people;
-    const person = only === undefined || people.length > 1 ? null : browse().creator(only);
-    return { filter, around: { ...browse().choices(), creator: person } };
+  const handles = {
+    reports: once(() => openReportReader(options)),
+    browse: once(() => openBrowseReads(options)),
+    texts: once(() => openSearchReads(options)),
   };
+  const { reports, browse, texts } = handles;
   return {
     overview: async (request) => readOverview(reports(), request),
     report: async ({ name, request }) => runReport(reports(), name, request),
     choices: async () => browse().choices(),
     tally: async () => browse().tally(),
+    ...postLists(handles),
+    post: async (id) => browse().post.whole(id),
+    async board(slug) {
+      const found = browse()
+        .choices()
+        .boards.find((one) => one.slug === slug || String(one.id) === slug);
+      return found ? browse().pages.board(found.id) : null;
+    },
+    async person(wanted) {
+      const id = typeof wanted === 'number' ? wanted : (await reports().usersWith(wanted))[0];
+      return id === undefined ? null : browse().pages.person(id);
+    },
+    people: async (request) => browse().people(request),
+    company: async (name) => browse().company(name),
+    comments: async ({ post, after }) => browse().post.comments(post, after),
+    similar: async (request) => texts().similar(request),
+    async close() {
+      for (const handle of opened) await handle.close();
+    },
+  };
+}
+
+interface Handles {
+  reports: () => ReturnType<typeof openReportReader>;
+  browse: () => ReturnType<typeof openBrowseReads>;
+  texts: () => ReturnType<typeof openSearchReads>;
+}
+
+/** Posts by filters and by words. `#626` is the post of that number, whatever the filters say, deleted or not. */
+function postLists({ reports, browse, texts }: Handles): Pick<Reading, 'posts' | 'search' | 'found'> {
+  const resolve = filterResolver({ reports, browse });
+  return {
     async posts({ isExcerpt = false, ...request }) {
       const { filter, around } = await resolve(request.filter);
       const page = browse().page({ ...request, filter, ...(isExcerpt && { beginning: EXCERPTED }) });
@@ -140,7 +160,6 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
     },
     async search({ text, filter: wanted, typing = true, ...options }) {
       const { filter, around } = await resolve(wanted);
-      // `#626` is the post of that number, whatever the filters say, deleted or not.
       const number = postNumberIn(text);
       const found =
         number === null ? await texts().find(text, { ...options, typing, among: filter }) : NOTHING;
@@ -162,22 +181,26 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
       const rows = browse().rows(ids);
       return { rows, total: { posts: rows.length, isMore } };
     },
-    post: async (id) => browse().post.whole(id),
-    async board(slug) {
-      const found = browse()
-        .choices()
-        .boards.find((one) => one.slug === slug || String(one.id) === slug);
-      return found ? browse().pages.board(found.id) : null;
-    },
-    async person(wanted) {
-      const id = typeof wanted === 'number' ? wanted : (await reports().usersWith(wanted))[0];
-      return id === undefined ? null : browse().pages.person(id);
-    },
-    comments: async ({ post, after }) => browse().post.comments(post, after),
-    similar: async (request) => texts().similar(request),
-    async close() {
-      for (const handle of opened) await handle.close();
-    },
+  };
+}
+
+/** The names of a filter as ids, and what is shown around a list. */
+function filterResolver({ reports, browse }: Pick<Handles, 'reports' | 'browse'>) {
+  return async ({ board, status, creator, segment, ...rest }: Wanted) => {
+    const boards: number[] = [];
+    for (const name of board) boards.push((await boardOf(reports(), name))?.id ?? 0);
+    const people = creator === null ? [] : browse().creators(creator);
+    const filter: PostFilter = {
+      ...rest,
+      board: boards,
+      status: await statusIds(reports(), status),
+      // No person has the number 0: a name that nobody has finds no post.
+      creator: creator !== null && people.length === 0 ? [0] : people,
+      segment: segment === null ? null : browse().segment(segment),
+    };
+    const [only] = people;
+    const person = only === undefined || people.length > 1 ? null : browse().creator(only);
+    return { filter, around: { ...browse().choices(), creator: person } };
   };
 }
 
@@ -209,39 +232,27 @@ function beginningOf({ beginning }: ListedPost): Excerpt {
 }
 
 /** What goes to a thread, and what comes back. */
-export interface Asked {
+export interface ThreadQuestion {
   name: keyof Reading;
   request: unknown;
 }
 
-export type Told = { value: unknown } | { failure: { code: ErrorCode; message: string; hint?: string } };
+export type ThreadAnswer = { value: unknown } | { failure: ToldFailure };
 
-// This file is also the thread or the process in which another one has it answer.
-if (parentPort) serve(workerData as OpenOptions, parentPort, (told) => parentPort?.postMessage(told));
-else if (process.argv[1] === import.meta.filename) serveProcess();
+// This file is also the worker thread of `reading-pool.ts`.
+if (parentPort) serve(openReading(workerData as OpenOptions), parentPort);
 
-function serveProcess(): void {
-  process.once('message', (options) =>
-    serve(options as OpenOptions, process, (told) => process.send?.(told)),
-  );
-  process.on('disconnect', () => process.exit());
+function serve(reading: Reading, asker: MessagePort): void {
+  asker.on('message', ({ name, request }: ThreadQuestion) => {
+    void answer(reading, name, request).then((given) => asker.postMessage(given));
+  });
 }
 
-interface Asker {
-  on(event: 'message', listener: (asked: Asked) => void): unknown;
-}
-
-function serve(options: OpenOptions, asker: Asker, tell: (told: Told) => void): void {
-  const reading = openReading(options);
-  asker.on('message', ({ name, request }) => void answer(reading, name, request).then(tell));
-}
-
-async function answer(reading: Reading, name: keyof Reading, request: unknown): Promise<Told> {
+async function answer(reading: Reading, name: keyof Reading, request: unknown): Promise<ThreadAnswer> {
   try {
     const read = reading[name] as (request: unknown) => Promise<unknown>;
     return { value: await read(request) };
   } catch (error) {
-    const hint = error instanceof AppError ? error.hint : undefined;
-    return { failure: { code: codeOf(error), message: messageOf(error), ...(hint ? { hint } : {}) } };
+    return { failure: toldFailure(error) };
   }
 }

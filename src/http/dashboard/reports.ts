@@ -1,20 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
+import { AGAINST } from '../../reports/against.ts';
 import { REPORT_NAMES, REPORTS, type ReportName } from '../../reports/catalogue.ts';
 import type { Overview } from '../../reports/overview.ts';
 import { type ReportFlag, type ReportRequest, type ReportResult, reportCsv } from '../../reports/report.ts';
 import { reportNamed } from '../../reports/run.ts';
 import { readSegments } from '../../reports/segments.ts';
-import type { Choices } from '../../store/browse/browse.ts';
-import { sendFile } from '../replies.ts';
+import { sortedReport } from '../../reports/sort.ts';
+import type { Choices } from '../../search/browse/browse.ts';
+import { sendFile } from '../server/replies.ts';
 import { listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
 import type { DashboardReads } from './reading-pool.ts';
 
 type ReportsDeps = Pick<OverviewDeps, 'reads' | 'version' | 'clock' | 'timeZone' | 'usualDelivered'>;
 
-/** What can be asked, and what it can be narrowed down to. */
 export interface ReportsAnswer extends Choices {
   reports: ReportInfo[];
 }
@@ -22,13 +21,14 @@ export interface ReportsAnswer extends Choices {
 export interface ReportInfo {
   name: ReportName;
   answers: string;
+  /** What the figures count, in one sentence. */
+  counts: string;
   takes: readonly ReportFlag[];
   /** Its period unless told; null for everything. */
   since: { days: number } | { weeks: number } | null;
 }
 
 export interface ReportAnswer extends ReportResult {
-  /** When it was worked out. */
   asOf: string;
 }
 
@@ -49,7 +49,8 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
   });
   app.get('/data/reports/:name', async ({ params, query }, reply) => {
     const name = nameOf(params);
-    const { value, at } = await answers.ask(JSON.stringify([name, choiceOf(query)]));
+    const { value: given, at } = await answers.ask(JSON.stringify([name, choiceOf(query)]));
+    const value = sortedReport(given, textOf(query, 'sort'));
     if (oneOf(query, 'format', ['csv', 'json']) !== 'csv')
       return { ...value, asOf: new Date(at).toISOString() } satisfies ReportAnswer;
     return sendFile(reply, `${name}.csv`, reportCsv(value));
@@ -60,7 +61,9 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
       by: textOf(body, 'by') ?? undefined,
       sum: textOf(body, 'sum') ?? undefined,
     });
-    const value = await ask(nameOf(params), { ...choiceOf(body), segments });
+    const { by: _, ...choice } = choiceOf(body);
+    const given = await ask(nameOf(params), { ...choice, segments });
+    const value = sortedReport(given, textOf(body, 'sort'));
     if (oneOf(body, 'format', ['csv', 'json']) === 'csv')
       return reply.type('text/csv; charset=utf-8').send(reportCsv(value));
     return { ...value, asOf: new Date(clock.now()).toISOString() } satisfies ReportAnswer;
@@ -68,8 +71,8 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
 }
 
 function infoOf(name: ReportName): ReportInfo {
-  const { answers, takes, ...rest } = REPORTS[name];
-  return { name, answers, takes, since: 'since' in rest ? rest.since : null };
+  const { answers, counts, takes, ...rest } = REPORTS[name];
+  return { name, answers, counts, takes, since: 'since' in rest ? rest.since : null };
 }
 
 function nameOf(params: unknown): ReportName {
@@ -86,9 +89,13 @@ function choiceOf(given: unknown): Choice {
     since: textOf(given, 'since'),
     until: textOf(given, 'until'),
     post: numberOf(given, 'post'),
+    segment: textOf(given, 'segment'),
+    by: textOf(given, 'by'),
     timeZone: zoneOf(given, 'tz'),
     limit: limit === null ? null : Math.min(limit, MOST_ROWS),
     same: oneOf(given, 'same', ['1']) === null ? null : true,
+    includeClosed: oneOf(given, 'closed', ['1']) === null ? null : true,
+    against: oneOf(given, 'against', AGAINST),
     status: status.length === 0 ? null : status,
     delivered: delivered.length === 0 ? null : delivered,
   };
@@ -102,30 +109,21 @@ function whatWasSaid(values: Record<string, unknown>): Record<string, unknown> {
 
 export interface OverviewDeps {
   reads: DashboardReads;
-  /** Changes whenever the mirror has. */
   version(): number;
   clock: Clock;
   /** Whose days and weeks are shown. */
   timeZone: string;
   /** The statuses that count as delivered; null for those whose names say so. */
   usualDelivered: readonly string[] | null;
-  log: Logger;
-  /** How often the first view is kept ready for a person who has the dashboard in use; 0 for never. */
-  warmEveryMs?: number;
 }
 
 export interface OverviewAnswer extends Overview {
-  /** When the figures were added up. */
   asOf: string;
 }
 
-const WARM_EVERY_MS = 15_000;
-/** A service whose dashboard nobody opens does without the thread that adds up the figures: it holds 35 MB. */
-const IN_USE_MS = 60 * 60_000;
-
 /** `/data/overview`: the state of feedback, for a period and a board. */
 export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
-  const { reads, version, clock, timeZone, usualDelivered, log, warmEveryMs = WARM_EVERY_MS } = deps;
+  const { reads, version, clock, timeZone, usualDelivered } = deps;
   const answers = keepAnswers<Overview>({
     compute: (key) =>
       reads.ask('overview', {
@@ -137,50 +135,34 @@ export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
     version,
     clock,
   });
-  let asked = { at: Number.NEGATIVE_INFINITY, tz: null as string | null };
   app.get('/data/overview', async ({ query }): Promise<OverviewAnswer> => {
     const { value, at } = await answers.ask(keyOf(query));
-    asked = { at: clock.monotonic(), tz: textOf(query, 'tz') };
     return { ...value, asOf: new Date(at).toISOString() };
   });
-  if (warmEveryMs === 0) return;
-  const warm = async (): Promise<void> => {
-    if (clock.monotonic() - asked.at > IN_USE_MS) return;
-    try {
-      await answers.warm(keyOf({ tz: asked.tz }));
-    } catch (error) {
-      log.debug(
-        { event: 'dashboard.overview.failed' },
-        `the overview could not be prepared: ${messageOf(error)}`,
-      );
-    }
-  };
-  const timer = setInterval(() => void warm(), warmEveryMs).unref();
-  app.addHook('onClose', async () => clearInterval(timer));
 }
 
 interface OverviewChoice {
   since?: string;
   until?: string;
   board?: string;
+  against?: string;
   timeZone?: string;
 }
 
 function keyOf(query: unknown): string {
   const [since, until, board] = [textOf(query, 'since'), textOf(query, 'until'), textOf(query, 'board')];
-  return JSON.stringify(whatWasSaid({ since, until, board, timeZone: zoneOf(query, 'tz') }));
+  const against = oneOf(query, 'against', AGAINST);
+  return JSON.stringify(whatWasSaid({ since, until, board, against, timeZone: zoneOf(query, 'tz') }));
 }
 
 interface KeptOptions<T> {
   compute(key: string): Promise<T>;
-  /** Another number whenever the mirror has changed. */
   version(): number;
   clock: Clock;
 }
 
 interface Kept<T> {
   value: T;
-  /** When it was computed, in milliseconds since the epoch. */
   at: number;
 }
 
@@ -191,8 +173,8 @@ const WAIT_MS = 200;
 /** Beyond this the last ones are no answer any more. */
 const OLDEST_MS = 15 * 60_000;
 const MOST_KEYS = 40;
-/** At most one part in so many of a thread's time: for a page that is open while the mirror changes, and for one that nobody looks at. */
-const REST = { asked: 10, warmed: 50 };
+/** At most a tenth of a thread's time goes to a page that is open while the mirror changes. */
+const REST = 10;
 
 interface Entry<T> extends Kept<T> {
   /** The same on the monotonic clock. */
@@ -211,8 +193,8 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
 
   const isFresh = (entry: Entry<T>): boolean =>
     entry.version === version() && clock.monotonic() - entry.began < FRESH_MS;
-  const isSettled = (entry: Entry<T>, rest: number): boolean =>
-    isFresh(entry) || clock.monotonic() - entry.began < entry.tookMs * rest;
+  const isSettled = (entry: Entry<T>): boolean =>
+    isFresh(entry) || clock.monotonic() - entry.began < entry.tookMs * REST;
   const renew = (key: string): Promise<Entry<T>> => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
@@ -235,7 +217,7 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
   return {
     async ask(key: string): Promise<Kept<T>> {
       const last = kept.get(key);
-      if (last && isSettled(last, REST.asked)) return last;
+      if (last && isSettled(last)) return last;
       const newest = renew(key);
       if (!last || clock.monotonic() - last.began > OLDEST_MS) return await newest;
       const answered = new AbortController();
@@ -250,11 +232,6 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
       } finally {
         answered.abort();
       }
-    },
-    /** To be called now and then: has the answer ready before anybody asks. */
-    async warm(key: string): Promise<void> {
-      const last = kept.get(key);
-      if (!last || !isSettled(last, REST.warmed)) await renew(key);
     },
   };
 }

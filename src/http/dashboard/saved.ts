@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { SavedItems, Shelf, Words } from '../../store/saved.ts';
+import type { SavedItems, Shelf, Words } from '../../query/saved.ts';
 import { idOf, required, textOf } from './parameters.ts';
 
 interface SavedDeps {
@@ -19,7 +19,6 @@ interface ShelfOptions<K extends string> {
   name: string;
   column: K;
   shelf: Shelf<K>;
-  /** Refuses a text that is none of the kind. */
   check(text: string): void;
   clock: Clock;
 }

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { AppError, storageError } from '../../base/errors.ts';
 import { temporaryName } from '../../base/files.ts';
 import { createLine } from '../../base/line.ts';
-import { durationText } from '../../base/text.ts';
+import { durationText } from '../../text/text.ts';
 
 /** Files that clients may be reading at a time, each of which takes room on the disk, and how long one may take over its file. */
 const AT_ONCE = 4;

@@ -3,10 +3,10 @@ import type { AskMirror } from '../../app/readers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { SCHEMA_HINT } from '../../query/explain.ts';
-import { collect, type More, type QueryPart, type Value } from '../../query/run.ts';
+import { collectRows, type More, type QueryPart, type SqlValue } from '../../query/run.ts';
 import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
-import { sendFile } from '../replies.ts';
+import { sendFile } from '../server/replies.ts';
 import { textOf } from './parameters.ts';
 import { spoolIn } from './spool.ts';
 
@@ -26,7 +26,6 @@ const FILE_BYTES = 64 * 1024 * 1024;
 export interface Answer {
   columns: string[];
   rows: Cell[][];
-  /** Which limit left rows out. */
   more: More;
   ms: number;
 }
@@ -36,7 +35,6 @@ export type Cell = string | number | null;
 
 export interface SqlInfo {
   tables: readonly ReadableTable[];
-  /** Rows a page shows and a file holds. */
   limits: { page: number; file: number };
 }
 
@@ -50,7 +48,9 @@ export function addSql(app: FastifyInstance, { ask, clock, folder }: SqlDeps): v
   app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
     const began = clock.now();
     const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
-    const { columns, rows, more } = await inWords(collect(untilClosed(reply, (gone) => ask(request, gone))));
+    const { columns, rows, more } = await inWords(
+      collectRows(untilClosed(reply, (gone) => ask(request, gone))),
+    );
     return { columns, rows: rows.map((row) => row.map(cellOf)), more, ms: clock.now() - began };
   });
   app.post('/data/query.csv', async ({ body }, reply) => {
@@ -95,7 +95,7 @@ function untilClosed({ raw }: FastifyReply, begin: (gone: AbortSignal) => Parts)
 
 type Parts = AsyncGenerator<QueryPart, void, undefined>;
 
-function cellOf(value: Value): Cell {
+function cellOf(value: SqlValue): Cell {
   if (typeof value === 'bigint') return numberText(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : numberText(value);
   return value instanceof Uint8Array ? bytesText(value) : value;

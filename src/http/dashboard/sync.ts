@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
-import type { AbsentRow, QuarantinedRow, SyncView } from '../../store/mirror/status.ts';
-import type { ResourceStatus, RunRow } from '../../store/mirror/types.ts';
-import { assess, type Health, type ListProgress, type Progress } from '../../worker/health.ts';
-import type { Service } from '../../worker/service.ts';
+import type { ResourceStatus, RunRow } from '../../mirror/decide/types.ts';
+import type { AbsentRow, QuarantinedRow, SyncView } from '../../mirror/store/status.ts';
+import { assess, type Health, type ListProgress, type Progress } from '../../service/health.ts';
+import type { Service } from '../../service/service.ts';
 import { idOf, numberOf, oneOf, required } from './parameters.ts';
 
 interface SyncDeps {
@@ -28,7 +28,6 @@ export interface SyncList extends ResourceStatus {
   running: ListProgress['running'];
 }
 
-/** One page of rows, and where the next one goes on; null on the last. */
 export interface Absent {
   rows: AbsentRow[];
   after: number | null;

@@ -4,20 +4,19 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { makeFolder, replaceFile } from '../../base/files.ts';
-import { type Inspection, inspectCsv } from '../../outbox/csv/read.ts';
-import type { Encoding } from '../../outbox/csv/text.ts';
-import type { Estimate } from '../../outbox/estimate.ts';
+import { type Inspection, inspectCsv } from '../../outbox/import/csv/read.ts';
+import type { Encoding } from '../../outbox/import/csv/text.ts';
 import type { Comparison, Imported } from '../../outbox/import/import.ts';
 import { type Input, openFile } from '../../outbox/import/input.ts';
 import type { Tally } from '../../outbox/import/intake.ts';
 import type { Preview as Found } from '../../outbox/import/preview.ts';
 import type { Question } from '../../outbox/import/questions.ts';
+import type { Estimate } from '../../outbox/send/estimate.ts';
 
 /** How a person wants a file to be read and sent. */
 export interface ImportChoices {
   /** Field to header; null leaves the field out, a missing one is found by its name. */
   map: Record<string, string | null>;
-  /** One board for all rows. */
   board: string | null;
   /** Old name to slug; null leaves the rows of that board out. */
   boardMap: Record<string, string | null>;
@@ -28,7 +27,6 @@ export interface ImportChoices {
   acceptStrippedKeys: boolean;
   /** Instead of the one that the bytes tell. */
   encoding: Encoding | null;
-  /** Posts a minute at most, for this import alone. */
   perMinute: number | null;
   /** What stands before the reference in its posts; null where the setting decides. */
   mark: string | null;
@@ -53,7 +51,6 @@ export type Preview = { choices: ImportChoices; columns: Inspection | null; ques
   | { ok: false; problem: string }
 );
 
-/** An import that somebody asked for. */
 export interface CommittedUpload {
   choices: ImportChoices;
   batch: string;
@@ -63,7 +60,6 @@ export interface CommittedUpload {
   work: Promise<Imported> | null;
 }
 
-/** A file that somebody has handed over, and how far they have come with it. */
 export interface Upload {
   readonly id: string;
   readonly input: Input;
@@ -78,23 +74,11 @@ export interface Upload {
   usedAt: number;
 }
 
-export interface Uploads {
-  take(source: AsyncIterable<Uint8Array>): Promise<Upload>;
-  /** Refused in words where there is none, or none any more. */
-  find(id: string): Promise<Upload>;
-  /** The choices and the import of it reach the disk. */
-  save(upload: Upload): Promise<void>;
-  /** Those whose import the end of the last service interrupted. */
-  interrupted(): Promise<Upload[]>;
-  close(): Promise<void>;
-}
-
 interface UploadOptions {
   /** Where the files are kept: whoever reloads the page, or starts the service anew, goes on where they were. */
   folder: string;
   clock: Clock;
   limitBytes: number;
-  /** Called with the id of a file that is gone. */
   onDrop(id: string): void;
 }
 
@@ -107,122 +91,138 @@ const TOUCH_MS = 60_000;
 
 type Saved = Pick<Upload, 'choices'> & { committed: Omit<CommittedUpload, 'work'> | null };
 
-export function openUploads({ folder, clock, limitBytes, onDrop }: UploadOptions): Uploads {
-  const uploads = new Map<string, Promise<Upload>>();
-  const pathOf = (id: string, kind: 'csv' | 'json'): string => join(folder, `${id}.${kind}`);
-  const remove = async (id: string): Promise<void> => {
-    uploads.delete(id);
-    onDrop(id);
-    for (const kind of ['csv', 'json'] as const) await rm(pathOf(id, kind), { force: true });
-  };
-  const release = async (upload: Upload): Promise<void> => {
-    upload.comparison?.running.stop();
-    await upload.comparison?.running.ended;
-    await upload.committed?.work?.catch(() => undefined);
-    await upload.input.close();
-  };
-  const drop = async (id: string): Promise<void> => {
-    const upload = await uploads.get(id)?.catch(() => null);
-    if (upload) await release(upload);
-    await remove(id);
-  };
-  /** When each file was last asked about, on the wall clock; the oldest first. */
-  const kept = async (): Promise<{ id: string; ageMs: number }[]> => {
-    const names = await readdir(folder).catch(() => []);
-    const ids = names.flatMap((name) => (name.endsWith('.csv') ? [name.slice(0, -'.csv'.length)] : []));
-    const ages = ids.map(async (id) => {
-      const open = await uploads.get(id)?.catch(() => null);
-      if (open) return { id, ageMs: clock.monotonic() - open.usedAt };
-      const { mtimeMs } = await stat(pathOf(id, 'json')).catch(() => ({ mtimeMs: 0 }));
-      return { id, ageMs: Math.max(0, clock.now() - mtimeMs) };
+/** Files that were handed over, each with its choices beside it. */
+export class Uploads {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #limitBytes: number;
+  readonly #onDrop: (id: string) => void;
+  readonly #open = new Map<string, Promise<Upload>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor({ folder, clock, limitBytes, onDrop }: UploadOptions) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#limitBytes = limitBytes;
+    this.#onDrop = onDrop;
+    // An abandoned file goes although no request comes.
+    this.#timer = setInterval(() => void this.#makeRoom(0).catch(() => undefined), KEEP_MS / 24).unref();
+  }
+
+  async take(source: AsyncIterable<Uint8Array>): Promise<Upload> {
+    makeFolder(this.#folder);
+    await this.#makeRoom(1);
+    const id = randomUUID();
+    try {
+      await write(this.#pathOf(id, 'csv'), limited(source, this.#limitBytes));
+      const upload = await this.#opened(id, { choices: NO_CHOICES, committed: null });
+      await this.save(upload);
+      this.#open.set(id, Promise.resolve(upload));
+      return upload;
+    } catch (error) {
+      await this.#remove(id);
+      throw error;
+    }
+  }
+
+  async find(id: string): Promise<Upload> {
+    // A name from outside must not lead anywhere else.
+    if (!/^[0-9a-f-]{36}$/.test(id)) throw expired();
+    const opening = this.#open.get(id) ?? this.#load(id);
+    this.#open.set(id, opening);
+    const upload = await opening.catch(() => {
+      this.#open.delete(id);
+      throw expired();
     });
-    return (await Promise.all(ages)).sort((a, b) => b.ageMs - a.ageMs);
-  };
-  const makeRoom = async (room: number): Promise<void> => {
-    const oldest = await kept();
-    const isOver = ({ ageMs }: { ageMs: number }, rank: number): boolean =>
-      ageMs >= KEEP_MS || rank < oldest.length - MOST + room;
-    await Promise.all(oldest.filter(isOver).map(({ id }) => drop(id)));
-  };
-  const load = async (id: string): Promise<Upload> => {
-    const saved = withDefaults(JSON.parse(await readFile(pathOf(id, 'json'), 'utf8')) as Saved);
-    const { mtimeMs } = await stat(pathOf(id, 'json'));
-    if (clock.now() - mtimeMs >= KEEP_MS) throw expired();
-    return await opened(id, saved);
-  };
-  const opened = async (id: string, { choices, committed }: Saved): Promise<Upload> => {
-    const input = await openFile(pathOf(id, 'csv'));
+    const age = this.#clock.monotonic() - upload.usedAt;
+    if (age >= KEEP_MS) throw expired();
+    if (age < TOUCH_MS) return upload;
+    await utimes(this.#pathOf(id, 'json'), new Date(), new Date(this.#clock.now()));
+    upload.usedAt = this.#clock.monotonic();
+    return upload;
+  }
+
+  async save({ id, choices, committed }: Upload): Promise<void> {
+    const { work: _, ...told } = committed ?? { work: null };
+    const saved = { choices, committed: committed && told };
+    await replaceFile(this.#pathOf(id, 'json'), (handle) => handle.writeFile(JSON.stringify(saved)));
+  }
+
+  /** Imports that were begun and not ended when the service stopped. */
+  async interrupted(): Promise<Upload[]> {
+    await this.#makeRoom(0);
+    const all = await Promise.all((await this.#kept()).map(({ id }) => this.find(id).catch(() => null)));
+    return all.flatMap((upload) => (upload?.committed && !upload.committed.result ? [upload] : []));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const open = await Promise.all([...this.#open.values()].map((each) => each.catch(() => null)));
+    await Promise.all(open.map((upload) => upload && release(upload)));
+  }
+
+  #pathOf(id: string, kind: 'csv' | 'json'): string {
+    return join(this.#folder, `${id}.${kind}`);
+  }
+
+  async #load(id: string): Promise<Upload> {
+    const saved = JSON.parse(await readFile(this.#pathOf(id, 'json'), 'utf8')) as Saved;
+    const { mtimeMs } = await stat(this.#pathOf(id, 'json'));
+    if (this.#clock.now() - mtimeMs >= KEEP_MS) throw expired();
+    return await this.#opened(id, saved);
+  }
+
+  async #opened(id: string, { choices, committed }: Saved): Promise<Upload> {
+    const input = await openFile(this.#pathOf(id, 'csv'));
     try {
       const { headers } = await inspectCsv(input.read);
-      const progress = {
-        preview: null,
-        comparison: null,
-        committed: committed && { ...committed, work: null },
-      };
-      return { id, input, headers, choices, ...progress, usedAt: clock.monotonic() };
+      const resumed = committed && { ...committed, work: null };
+      const progress = { preview: null, comparison: null, committed: resumed };
+      return { id, input, headers, choices, ...progress, usedAt: this.#clock.monotonic() };
     } catch (error) {
       await input.close();
       throw error;
     }
-  };
-  const save = async ({ id, choices, committed }: Upload): Promise<void> => {
-    const { work: _, ...told } = committed ?? { work: null };
-    const saved = { choices, committed: committed && told };
-    await replaceFile(pathOf(id, 'json'), (handle) => handle.writeFile(JSON.stringify(saved)));
-  };
-  const find = async (id: string): Promise<Upload> => {
-    // A name from outside must not lead anywhere else.
-    if (!/^[0-9a-f-]{36}$/.test(id)) throw expired();
-    const opening = uploads.get(id) ?? load(id);
-    uploads.set(id, opening);
-    const upload = await opening.catch(() => {
-      uploads.delete(id);
-      throw expired();
-    });
-    const age = clock.monotonic() - upload.usedAt;
-    if (age >= KEEP_MS) throw expired();
-    if (age >= TOUCH_MS) await utimes(pathOf(id, 'json'), new Date(), new Date(clock.now()));
-    if (age >= TOUCH_MS) upload.usedAt = clock.monotonic();
-    return upload;
-  };
-  // Nobody has to come by for an abandoned file to go.
-  const timer = setInterval(() => void makeRoom(0).catch(() => undefined), KEEP_MS / 24).unref();
+  }
 
-  return {
-    async take(source) {
-      makeFolder(folder);
-      await makeRoom(1);
-      const id = randomUUID();
-      try {
-        await write(pathOf(id, 'csv'), limited(source, limitBytes));
-        const upload = await opened(id, { choices: NO_CHOICES, committed: null });
-        await save(upload);
-        uploads.set(id, Promise.resolve(upload));
-        return upload;
-      } catch (error) {
-        await remove(id);
-        throw error;
-      }
-    },
-    find,
-    save,
-    async interrupted() {
-      await makeRoom(0);
-      const all = await Promise.all((await kept()).map(({ id }) => find(id).catch(() => null)));
-      return all.flatMap((upload) => (upload?.committed && !upload.committed.result ? [upload] : []));
-    },
-    async close() {
-      clearInterval(timer);
-      const open = await Promise.all([...uploads.values()].map((each) => each.catch(() => null)));
-      await Promise.all(open.map((upload) => upload && release(upload)));
-    },
-  };
+  /** How long ago each file was last asked about, by the wall clock; the oldest first. */
+  async #kept(): Promise<{ id: string; ageMs: number }[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const ids = names.flatMap((name) => (name.endsWith('.csv') ? [name.slice(0, -'.csv'.length)] : []));
+    const ages = ids.map(async (id) => {
+      const open = await this.#open.get(id)?.catch(() => null);
+      if (open) return { id, ageMs: this.#clock.monotonic() - open.usedAt };
+      const { mtimeMs } = await stat(this.#pathOf(id, 'json')).catch(() => ({ mtimeMs: 0 }));
+      return { id, ageMs: Math.max(0, this.#clock.now() - mtimeMs) };
+    });
+    return (await Promise.all(ages)).sort((a, b) => b.ageMs - a.ageMs);
+  }
+
+  async #makeRoom(room: number): Promise<void> {
+    const oldest = await this.#kept();
+    const isOver = ({ ageMs }: { ageMs: number }, rank: number): boolean =>
+      ageMs >= KEEP_MS || rank < oldest.length - MOST + room;
+    await Promise.all(oldest.filter(isOver).map(({ id }) => this.#drop(id)));
+  }
+
+  async #drop(id: string): Promise<void> {
+    const upload = await this.#open.get(id)?.catch(() => null);
+    if (upload) await release(upload);
+    await this.#remove(id);
+  }
+
+  async #remove(id: string): Promise<void> {
+    this.#open.delete(id);
+    this.#onDrop(id);
+    for (const kind of ['csv', 'json'] as const) await rm(this.#pathOf(id, kind), { force: true });
+  }
 }
 
-/** An older version knew fewer choices. */
-function withDefaults({ choices, committed }: Saved): Saved {
-  const whole = committed && { ...committed, choices: { ...NO_CHOICES, ...committed.choices } };
-  return { choices: { ...NO_CHOICES, ...choices }, committed: whole };
+async function release(upload: Upload): Promise<void> {
+  upload.comparison?.running.stop();
+  await upload.comparison?.running.ended;
+  await upload.committed?.work?.catch(() => undefined);
+  await upload.input.close();
 }
 
 async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<void> {

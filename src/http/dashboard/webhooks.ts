@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Webhooks } from '../../app/webhooks.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Delivery, WebhookState } from '../../store/webhooks.ts';
 import { type Endpoint, replay, sendTest } from '../../webhooks/deliver.ts';
-import type { Answer } from '../../webhooks/send.ts';
+import type { ReceiverAnswer } from '../../webhooks/send.ts';
+import type { Delivery, WebhookState } from '../../webhooks/store.ts';
 import { numberOf, required, textOf } from './parameters.ts';
 
 /** An endpoint as the page shows it: its address is a secret, its host is not. */
@@ -43,11 +43,11 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
     const { endpoint, deps } = chosen(params);
     return { deliveries: deps.store.deliveries(endpoint.id, DELIVERIES) };
   });
-  app.post('/data/webhooks/:id/test', async ({ params }): Promise<Answer> => {
+  app.post('/data/webhooks/:id/test', async ({ params }): Promise<ReceiverAnswer> => {
     const { endpoint, deps } = chosen(params);
     return await sendTest(deps, endpoint);
   });
-  app.post('/data/webhooks/:id/replay', async ({ params, body }): Promise<Answer> => {
+  app.post('/data/webhooks/:id/replay', async ({ params, body }): Promise<ReceiverAnswer> => {
     const { endpoint, deps } = chosen(params);
     return await replay(deps, endpoint, required(numberOf(body, 'change'), 'change'));
   });

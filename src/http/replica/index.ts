@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { ENDPOINTS } from '../../contract/endpoints.ts';
 import { takeJsonOnly } from '../../contract/json.ts';
-import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { ReplicaReads } from '../../store/replica/replica.ts';
-import { API_TOKEN_PARAMETER } from '../guard.ts';
-import { create, list, OUTBOX_PATH, problem, shown } from './operations.ts';
+import type { OutboxStore } from '../../outbox/store/store.ts';
+import type { ReplicaReads } from '../../replica/replica.ts';
+import { API_TOKEN_PARAMETER } from '../server/guard.ts';
+import { createThroughOutbox, list, OUTBOX_PATH, problem, shown } from './operations.ts';
 
 export interface ReplicaDeps {
   reads: ReplicaReads;
@@ -21,7 +21,6 @@ export interface ReplicaDeps {
   listedMs?: number;
   /** How long a create waits for the upstream's word; 25 s, less than most clients wait. */
   waitMs?: number;
-  /** Rows a page; 100. */
   pageSize?: number;
 }
 
@@ -44,7 +43,7 @@ export function replica({
     const deps = { reads, store: outbox, clock, random: Math.random, upstream, waitMs, readNewest, listedMs };
     const hold = holdUntilAnswered(app);
     const creating = (asUser: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
-      hold(reply, (signal) => create(deps, request, reply, { asUser, signal }));
+      hold(reply, (signal) => createThroughOutbox(deps, request, reply, { asUser, signal }));
     // HEAD is no method of this API.
     const withoutHead = { exposeHeadRoute: false };
     app.get(ENDPOINTS.listPosts.path, withoutHead, (request, reply) =>

@@ -1,7 +1,9 @@
 import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import * as entities from '../../contract/entities.ts';
-import { type Field, isRow, type Row } from '../../contract/entities.ts';
-import { OUTBOX_STATES } from '../../store/outbox/types.ts';
+import { type FieldRule, isRow, type RowRule } from '../../contract/entities.ts';
+import { CHANGE_TYPES } from '../../mirror/log/change-log.ts';
+import { OUTBOX_STATES } from '../../outbox/decide/types.ts';
+import { API_TOKEN_PARAMETER } from '../server/guard.ts';
 import { CURSOR, OUTBOX_PATH } from './operations.ts';
 
 /** The API in OpenAPI 3.1. Its schemas are made from the contract's own, so the document cannot say anything else. */
@@ -12,13 +14,21 @@ export function openApiDocument() {
       title: 'Posts and comments, from the mirror',
       version: '1',
       description:
-        'The feedback API served from a local mirror. Lists and search show the copy as of its last sync; creates go through the outbox to the upstream.',
+        'The feedback API served from a local mirror, and its change feed. Lists and search show the copy as of its last sync. Creates go through the outbox to the upstream.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    security: [{}, { bearer: [] }],
+    servers: [{ url: 'http://127.0.0.1:8080' }],
+    security: [{}, { bearer: [] }, { query: [] }],
     paths: paths(),
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'The HTTP_TOKEN, where one is set.' },
+        query: {
+          type: 'apiKey',
+          in: 'query',
+          name: API_TOKEN_PARAMETER,
+          description: 'The same token, for the paths below /api/v1/. FEEDBACK_AUTH_PARAM adds another name.',
+        },
       },
       schemas: schemas(),
     },
@@ -26,14 +36,14 @@ export function openApiDocument() {
 }
 
 const { User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser } = entities;
-const CONTRACT: Row[] = [User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser];
+const CONTRACT: RowRule[] = [User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser];
 
 function schemas(): Record<string, unknown> {
   return { ...Object.fromEntries(CONTRACT.map((row) => [row.name, rowSchema(row)])), ...OWN };
 }
 
-function rowSchema({ fields }: Row) {
-  const schemaOf = (type: Field | Row) => (isRow(type) ? ref(type.name) : type.schema);
+function rowSchema({ fields }: RowRule) {
+  const schemaOf = (type: FieldRule | RowRule) => (isRow(type) ? ref(type.name) : type.schema);
   const members = Object.entries(fields);
   return {
     type: 'object',
@@ -48,7 +58,19 @@ function ref(name: string): { $ref: string } {
 
 const text = { type: 'string' };
 const integer = { type: 'integer' };
+const values = { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } };
 const orNull = (type: string) => ({ type: [type, 'null'] });
+
+const CHANGED_IDS = [
+  'post_id',
+  'comment_id',
+  'user_id',
+  'board_id',
+  'status_id',
+  'outbox_id',
+  'run_id',
+] as const;
+const CHANGED_ROWS = ['before', 'after', 'post', 'comment', 'outbox', 'sync'] as const;
 
 const OWN = {
   PostPage: page('Post'),
@@ -66,6 +88,27 @@ const OWN = {
     changed_at: text,
   }),
   Accepted: object({ detail: text, outbox: ref('OutboxRow') }),
+  Change: {
+    type: 'object',
+    properties: {
+      number: integer,
+      position: text,
+      type: { enum: CHANGE_TYPES },
+      time: text,
+      ...Object.fromEntries(CHANGED_IDS.map((name) => [name, integer])),
+      ...Object.fromEntries(CHANGED_ROWS.map((name) => [name, values])),
+    },
+    required: ['number', 'position', 'type', 'time'],
+  },
+  ChangePage: object({
+    mirror: { ...text, description: 'tells this mirror from every other' },
+    position: { ...text, description: 'the position after the last change' },
+    oldest: orNull('integer'),
+    notMirrored: { type: 'array', items: text },
+    changes: { type: 'array', items: ref('Change') },
+    next: { ...text, description: 'what to send as "since" next' },
+    more: { type: 'boolean' },
+  }),
   Problem: {
     type: 'object',
     properties: {
@@ -108,7 +151,61 @@ function paths() {
         operationId: 'showOutboxRow',
         summary: 'What became of a create that was answered with 202',
         parameters: [{ name: 'id', in: 'path', required: true, schema: integer }],
-        responses: { 200: json('the row', 'OutboxRow'), 404: json('there is no such row', 'Problem') },
+        responses: {
+          200: json('the row', 'OutboxRow'),
+          404: json('there is no such row', 'Problem'),
+          ...ERRORS,
+        },
+      },
+    },
+    ...changePaths(),
+  };
+}
+
+/** The change feed is not part of the feedback API, so its token is in the header only. */
+function changePaths() {
+  const since = parameter('since', 'a position, a number, or "now"; from the oldest change unless given');
+  const repeated = (name: string, description: string) => ({
+    ...parameter(name, description),
+    schema: { type: 'array', items: text },
+    explode: true,
+  });
+  const filter = [
+    repeated('type', 'types such as post.created, or groups such as post.*'),
+    repeated('board', 'boards by name, short name or number'),
+  ];
+  const gone = json('the feed does not continue from this position: start again from a snapshot', 'Problem');
+  const limit = {
+    ...parameter('limit', 'how many changes'),
+    schema: { ...integer, minimum: 1, maximum: 1000 },
+  };
+  const security = [{}, { bearer: [] }];
+  const stream = {
+    description: 'one event a change, with its position as id',
+    content: { 'text/event-stream': {} },
+  };
+  return {
+    '/api/changes': {
+      get: {
+        operationId: 'listChanges',
+        summary: 'Changes after a position, oldest first',
+        security,
+        parameters: [since, limit, ...filter],
+        responses: {
+          200: json('changes', 'ChangePage'),
+          400: json('a parameter is wrong', 'Problem'),
+          410: gone,
+          ...ERRORS,
+        },
+      },
+    },
+    '/api/changes/stream': {
+      get: {
+        operationId: 'streamChanges',
+        summary: 'Changes as server-sent events, as they happen',
+        security,
+        parameters: [since, ...filter],
+        responses: { 200: stream, 400: json('a parameter is wrong', 'Problem'), 410: gone, ...ERRORS },
       },
     },
   };
@@ -122,8 +219,21 @@ function json(description: string, schema: string) {
   return { description, content: { 'application/json': { schema: ref(schema) } } };
 }
 
+/** What every operation may answer. */
+const ERRORS = {
+  401: json('the token is missing or wrong', 'Problem'),
+  421: json('the service is not known under the name in the header Host', 'Problem'),
+  429: json('too many wrong tokens', 'Problem'),
+  500: json('a defect; the log has more', 'Problem'),
+  503: json('busy, closing, or the disk fails; Retry-After says when to try again', 'Problem'),
+};
+
 function reading(operationId: string, summary: string, schema: string, parameters: unknown[]) {
-  const responses = { 200: json('one page', schema), 400: json('there is no such page', 'Problem') };
+  const responses = {
+    200: json('one page', schema),
+    400: json('there is no such page', 'Problem'),
+    ...ERRORS,
+  };
   return { operationId, summary, parameters, responses };
 }
 
@@ -150,6 +260,10 @@ function creating(operationId: string, summary: string, schema: string) {
       400: json('the post is not valid, or the upstream refused it', 'Problem'),
       409: json('somebody cancelled the row in the outbox', 'Problem'),
       422: json('the key belongs to another post, or the upstream refused the post', 'Problem'),
+      403: json('the request comes from a page of another site', 'Problem'),
+      413: json('the body is too large', 'Problem'),
+      415: json('the body is not JSON', 'Problem'),
+      ...ERRORS,
       '4XX': json('the upstream refused the post with this status of its own', 'Problem'),
     },
   };

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { boardNamed } from '../../base/boards.ts';
 import { checkBody } from '../../contract/draft.ts';
 import { ENDPOINTS, type Resource, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
 import { acceptPost, type CreateDeps, waitForRow } from '../../outbox/create.ts';
-import type { OutboxRow } from '../../store/outbox/types.ts';
-import type { Place, ReplicaReads, Slice } from '../../store/replica/replica.ts';
-import { untilGone } from '../replies.ts';
+import type { OutboxRow } from '../../outbox/decide/types.ts';
+import type { ListPlace, ReplicaPage, ReplicaReads } from '../../replica/replica.ts';
+import { boardNamed } from '../../text/boards.ts';
+import { splitMount } from '../server/guard.ts';
+import { untilGone } from '../server/replies.ts';
 
 interface Creating extends CreateDeps {
   reads: ReplicaReads;
   /** Where a relative address of a created post leads; null where nobody outside could follow it. */
   upstream: string | null;
-  /** How long a client is kept waiting for the upstream's word. */
   waitMs: number;
   readNewest(): Promise<void>;
   listedMs: number;
@@ -23,7 +23,7 @@ const KEY_HEADER = 'idempotency-key';
 const KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 
 /** Takes a post in and waits for what becomes of it. Once it is in, it goes out whether or not the client is still there. */
-export async function create(
+export async function createThroughOutbox(
   deps: Creating,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -208,7 +208,7 @@ function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
 }
 
-function envelope({ rows, hasEarlier, hasMore }: Slice, linkTo: (cursor: string) => string) {
+function envelope({ rows, hasEarlier, hasMore }: ReplicaPage, linkTo: (cursor: string) => string) {
   const [first, last] = [rows[0], rows.at(-1)];
   return {
     next: hasMore && last ? linkTo(writeCursor(last.id, 'after')) : null,
@@ -221,23 +221,22 @@ function envelope({ rows, hasEarlier, hasMore }: Slice, linkTo: (cursor: string)
  * Under the name by which the client called us, so that it leads back the way it came. Nothing else of its query is repeated: no other
  * parameter means anything here, and one of them may be a token.
  */
-function link({ protocol, host }: FastifyRequest, resource: Resource, cursor: string): string {
+function link({ protocol, host, originalUrl }: FastifyRequest, resource: Resource, cursor: string): string {
   const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
-  return `${protocol}://${host}${path}?${CURSOR}=${cursor}`;
+  return `${protocol}://${host}${splitMount(originalUrl).mount}${path}?${CURSOR}=${cursor}`;
 }
 
-/** The query parameter that holds the place of a page. */
 export const CURSOR = 'cursor';
 
 const SIDES = { after: 'n', before: 'p' } as const;
 
 /** A place as text that means nothing to a client; any text that reads as one is only another place in the same list. */
-function writeCursor(id: number, side: Place['side']): string {
+function writeCursor(id: number, side: ListPlace['side']): string {
   return `${SIDES[side]}${id.toString(36)}`;
 }
 
 /** Null for what was never written here. */
-function readCursor(cursor: string | null): Place | null {
+function readCursor(cursor: string | null): ListPlace | null {
   if (cursor === null) return { id: null, side: 'after' };
   const [, side, digits = ''] = /^([np])([0-9a-z]{1,11})$/.exec(cursor) ?? [];
   const id = Number.parseInt(digits, 36);

@@ -1,14 +1,20 @@
-import { type Miss, missesOf, type Shown, type Way } from './miss.ts';
+import { type Compared, type Miss, missesOf, type Shown, type Way } from './miss.ts';
 
 /**
  * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, so one miss
- * proves nothing. Each complete sweep adds to the score of a missing row what such a miss is worth. At 1 the row counts as deleted. Any
- * sighting sets the score back to 0. The rule compares what two sweeps showed. It does not know by what the list is sorted.
+ * proves nothing. A sweep misses rows in several ways (miss.ts), and each way has a chance that it happens to a living row. A living row
+ * that is missed again and again needs all of these chances at once. Where that is too unlikely, the row counts as deleted. Any sighting
+ * begins from nothing. The rule does not know by what the list is sorted.
  */
+
+/** A number for each way. A miss on unstable pages says nothing. */
+export type ByWay = Record<Exclude<Way, 'unstable'>, number>;
 
 /** A row that the last complete sweep missed. */
 export interface Missing {
-  score: number;
+  /** How many sweeps in a row missed it in each way. */
+  misses: Partial<ByWay>;
+  /** The way in which the last one did. */
   way: Way;
   /** The rows that the sweep showed before and after its place. */
   before: number | null;
@@ -34,10 +40,10 @@ export interface Learned {
 
 export const NOTHING_LEARNED = { inside: 0, sweeps: 0, edge: 0, back: 0, frozen: 0, gone: 0, distrusted: 0 };
 
-/** The chance that a row which was missed in this way is alive, before the list has taught anything. */
+/** The chance that a sweep misses a living row in this way, before the list has taught anything. */
 const PRIOR = {
-  // A page is one answer of the service. It hardly ever leaves out a row between two others.
-  inside: 1e-6,
+  // One service in ten leaves out rows inside its pages, and less than one in as many rows as all sweeps together have shown.
+  inside: 0.1,
   // Rows slide over a page boundary while the list moves.
   between: 0.01,
   // Nothing moved, so nothing slid. But a service that loses a row where two pages meet loses it again.
@@ -47,8 +53,8 @@ const PRIOR = {
 };
 /** At most one living row in this many sweeps is taken for deleted, if a service misses rows by chance. */
 const SWEEPS_PER_MISTAKE = 100_000;
-/** At this score a row counts as deleted: 1, less what adding shares up can lose. */
-export const FULL = 1 - 1e-9;
+/** At this score a row counts as deleted: 1, less what a sum of fractions can lose. */
+const FULL = 1 - 1e-9;
 /** The reads of one sweep depend on each other (one replica, one cache), so one sweep is never enough. */
 const MOST_PER_SWEEP = 0.5;
 /** What one sweep leaves of the share of rows that came back inside pages, and of the other counts, which are rarer. */
@@ -56,13 +62,7 @@ const FADE = { inside: 0.9, rare: 0.98 };
 /** A list whose order was unstable once shows it again within so many sweeps. */
 const DISTRUSTED_SWEEPS = 20;
 
-export interface Evidence {
-  /** What the last complete sweep showed, with the rows that it missed in their places (former.ts). */
-  former: Float64Array;
-  shown: Shown;
-  /** Living rows that this sweep did not show. */
-  absent: ReadonlySet<number>;
-  /** Rows that the last complete sweep missed. */
+export interface Evidence extends Compared {
   missing: ReadonlyMap<number, Missing>;
   /** How many deleted rows have shown again since then. It is not kept how they were missed, so they count for every way. */
   restored: number;
@@ -70,7 +70,8 @@ export interface Evidence {
 }
 
 export interface Verdict {
-  missing: Map<number, Missing>;
+  /** With each row's score: the share of what is needed to count it as deleted. */
+  missing: Map<number, Missing & { score: number }>;
   deleted: number[];
   learned: Learned;
   /** Different rows that were shown, and rows that came again out of place. */
@@ -79,46 +80,46 @@ export interface Verdict {
 }
 
 export function judgeAbsences(evidence: Evidence): Verdict {
-  const { former, shown, absent, missing } = evidence;
-  const { misses, rows, outOfPlace } = missesOf(
-    former,
-    missing,
-    shown,
-    absent,
-    evidence.learned.distrusted > 0,
-  );
-  // The list teaches first: rows that come back lower what the misses of the others are worth.
+  const { shown, absent, missing } = evidence;
+  const { misses, rows, outOfPlace } = missesOf(evidence);
+  // The list teaches first: rows that come back lower what all misses of the others are worth.
   const learned = learn(evidence, rows, outOfPlace);
   const lost = Math.max(lostAtBoundaries(misses, shown), outOfPlace / Math.max(1, rows));
   const worth = worthOf(learned, rows + absent.size, lost);
   const verdict: Verdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
-  for (const { ids, before, after, way: seenAs } of misses)
-    for (const id of ids) {
-      const last = missing.get(id);
-      const known = last && !last.isSeen ? last : { score: 0, way: null };
-      // A row that was missed on unstable pages has lost its place until it shows again, or the list is trusted again.
-      const way = known.way === 'unstable' && learned.distrusted > 0 ? 'unstable' : seenAs;
-      const score = way === 'unstable' ? 0 : known.score + worth[way];
-      const [idBefore = null, idAfter = null] = [shown.ids[before], shown.ids[after]];
-      verdict.missing.set(id, { score, way, before: idBefore, after: idAfter, isSeen: false });
-      if (score >= FULL) verdict.deleted.push(id);
-      if (score >= FULL && (way === 'between' || way === 'frozen')) learned.gone++;
-    }
+  for (const { id, before, after, way } of misses) {
+    const row = missedAgain(missing.get(id), way, learned);
+    const score = scoreOf(row.misses, worth);
+    const [idBefore = null, idAfter = null] = [shown.ids[before], shown.ids[after]];
+    verdict.missing.set(id, { ...row, score, before: idBefore, after: idAfter, isSeen: false });
+    if (score < FULL) continue;
+    verdict.deleted.push(id);
+    if (row.way === 'between' || row.way === 'frozen') learned.gone++;
+  }
   return verdict;
 }
 
+/** A row that was missed on unstable pages has lost its place until it shows again, or the list is trusted again. */
+function missedAgain(last: Missing | undefined, way: Way, learned: Learned): Pick<Missing, 'misses' | 'way'> {
+  const before = last?.isSeen === false ? last : null;
+  const isLost = way === 'unstable' || (before?.way === 'unstable' && learned.distrusted > 0);
+  if (isLost) return { misses: {}, way: 'unstable' };
+  return { misses: { ...before?.misses, [way]: (before?.misses[way] ?? 0) + 1 }, way };
+}
+
+function scoreOf({ inside = 0, between = 0, frozen = 0, edge = 0 }: Missing['misses'], worth: ByWay): number {
+  return inside * worth.inside + between * worth.between + frozen * worth.frozen + edge * worth.edge;
+}
+
 /** What one miss adds to a score, in a list of so many rows. `lost`: the share of rows that this sweep seems to have lost by itself. */
-export function worthOf(
-  { inside, sweeps, edge, back, frozen, gone }: Learned,
-  rows: number,
-  lost = 0,
-): typeof PRIOR {
+export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
+  const { inside, sweeps, edge, back, frozen, gone } = learned;
   const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
   const worth = (...chances: number[]): number =>
     Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
   const share = (returned: number): number => Math.max(lost, returned / (returned + gone + 1));
   return {
-    inside: worth(PRIOR.inside, inside),
+    inside: worth(PRIOR.inside / (Math.max(1, rows) * Math.max(1, sweeps)), inside),
     between: worth(PRIOR.between, share(back)),
     frozen: worth(PRIOR.frozen, share(frozen)),
     edge: worth(PRIOR.edge, edge / (sweeps + 1)),

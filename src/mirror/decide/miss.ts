@@ -1,24 +1,38 @@
-import { type IdIndex, indexOf } from '../ids.ts';
+import { type IdIndex, indexOf } from './ids.ts';
 
 /** What a sweep showed: the ids row by row, and the page on which each of them was. */
 export interface Shown {
   ids: Float64Array;
   page: Uint32Array;
+  index: IdIndex;
+}
+
+/** Two sweeps, one after the other. */
+export interface Compared {
+  /** What the last complete sweep showed. */
+  last: Float64Array;
+  shown: Shown;
+  /** Living rows that this sweep did not show. */
+  absent: ReadonlySet<number>;
+  /** Rows that the last complete sweep missed, and the rows that it showed before and after their places. */
+  missing: ReadonlyMap<number, { before: number | null; after: number | null }>;
+  learned: { distrusted: number };
 }
 
 /**
- * How a sweep missed a row:
- * `inside`: the rows that were around it are now next to each other on one page, and neither was shown twice;
- * `between`: they are on two pages, or apart, or one of them was shown twice, or more than three rows are missing in a row;
+ * How a sweep missed a row. The last sweep that showed it had one row before it and one after it. Where one of them is missing too, the
+ * next one in that direction takes its place.
+ * `inside`: these two are on one page, in their order, and neither was shown twice;
+ * `between`: they are on two pages, or in another order, or one of them was shown twice;
  * `frozen`: as `between`, but this sweep showed exactly what the last one showed;
  * `edge`: no row is left before it, or none after it;
  * `unstable`: the order of these pages changed from one request to the next, so the miss says nothing.
  */
 export type Way = 'inside' | 'between' | 'frozen' | 'edge' | 'unstable';
 
-/** Rows that are missing in a row, and where the nearest rows around them are now; -1 where there is none. */
+/** An absent row, and where the rows before and after it are now; -1 where there is none. */
 export interface Miss {
-  ids: number[];
+  id: number;
   before: number;
   after: number;
   way: Way;
@@ -26,60 +40,68 @@ export interface Miss {
 
 export interface Misses {
   misses: Miss[];
-  /** Rows that were shown. */
+  /** Different rows that were shown. */
   rows: number;
   /** Rows that came again out of place. */
   outOfPlace: number;
 }
 
-/** Where more rows than this are missing in a row, a piece of the list was lost: that happens to living rows. */
-const MOST_TOGETHER = 3;
 /** Rows of equal rank go on so far beyond the pages that show some of them twice; of 20 or more one is nearly always shown twice. */
 const REACH = 30;
 
-/**
- * How each absent row was missed. `former` is what the last sweep showed, with the rows that it missed (`missed`) in their places.
- * `isDistrusted`: the order of this list was unstable lately.
- */
-export function missesOf(
-  former: Float64Array,
-  missed: { has(id: number): boolean },
-  shown: Shown,
-  absent: ReadonlySet<number>,
-  isDistrusted: boolean,
-): Misses {
-  const index = indexOf(shown.ids);
-  const isFrozen = isSame(former, missed, shown);
-  const repeats = repeatsOf(shown, index, isFrozen || isDistrusted);
-  const misses = gapsOf(former, absent, index).map((gap) => ({
-    ...gap,
-    way: wayOf(gap, shown, repeats, isFrozen),
+export function missesOf(sweeps: Compared): Misses {
+  const { last, shown, learned } = sweeps;
+  const isFrozen = shown.ids.length === last.length && shown.ids.every((id, at) => id === last[at]);
+  const repeats = repeatsOf(shown, isFrozen || learned.distrusted > 0);
+  const misses = placesOf(sweeps).map((place) => ({
+    ...place,
+    way: wayOf(place, shown, repeats, isFrozen),
   }));
-  return { misses, rows: index.size, outOfPlace: repeats.outOfPlace };
+  return { misses, rows: shown.index.size, outOfPlace: repeats.outOfPlace };
 }
 
-type Gap = Omit<Miss, 'way'>;
+type Place = Omit<Miss, 'way'>;
 
-function gapsOf(former: Float64Array, absent: ReadonlySet<number>, index: IdIndex): Gap[] {
-  const gaps: Gap[] = [];
-  let gap: Gap = { ids: [], before: -1, after: -1 };
-  for (const id of absent.size === 0 ? [] : former) {
-    if (absent.has(id)) gap.ids.push(id);
-    const at = index.get(id);
-    if (at < 0) continue;
-    if (gap.ids.length > 0) gaps.push({ ...gap, after: at });
-    gap = { ids: [], before: at, after: -1 };
+function placesOf({ last, shown, absent, missing }: Compared): Place[] {
+  if (absent.size === 0) return [];
+  const stood = indexOf(last);
+  const places = [...absent].map((id) => [id, ...neighboursOf(id, stood, missing)] as const);
+  const rowBefore = nearestShown(last, shown.index, -1, new Set(places.map(([, before]) => before)));
+  const rowAfter = nearestShown(last, shown.index, 1, new Set(places.map(([, , after]) => after)));
+  return places.map(([id, before, after]) => ({ id, before: rowBefore(before), after: rowAfter(after) }));
+}
+
+/**
+ * Where the rows before and after an absent row were in the last sweep. A row that was first or last by then gets a neighbour where new
+ * rows came. A row without a place, as a head pass brings it, comes first.
+ */
+function neighboursOf(id: number, stood: IdIndex, missing: Compared['missing']): [number, number] {
+  const at = stood.get(id);
+  if (at >= 0) return [at - 1, at + 1];
+  const row = missing.get(id);
+  const [before, after] = [stood.get(row?.before ?? -1), stood.get(row?.after ?? -1)];
+  return [before >= 0 ? before : Math.max(0, after) - 1, after >= 0 ? after : before + 1];
+}
+
+/** Finds the nearest row in one direction that this sweep shows, from some places in the last sweep on. */
+function nearestShown(last: Float64Array, index: IdIndex, step: 1 | -1, from: ReadonlySet<number>) {
+  const found = new Map<number, number>();
+  let nearest = -1;
+  for (let at = step > 0 ? last.length - 1 : 0; at in last; at -= step) {
+    const now = index.get(last[at] as number);
+    if (now >= 0) nearest = now;
+    if (from.has(at)) found.set(at, nearest);
   }
-  return gap.ids.length > 0 ? [...gaps, gap] : gaps;
+  return (at: number): number => found.get(at) ?? -1;
 }
 
-function wayOf({ ids, before, after }: Gap, shown: Shown, repeats: Repeats, isFrozen: boolean): Way {
+function wayOf({ before, after }: Place, shown: Shown, repeats: Repeats, isFrozen: boolean): Way {
   const around = [before, after].filter((at) => at >= 0);
   if (around.some((at) => isNear(repeats.unstable, shown, at))) return 'unstable';
   if (around.length < 2) return 'edge';
-  const isTogether = after === before + 1 && shown.page[before] === shown.page[after];
+  const isTogether = before < after && shown.page[before] === shown.page[after];
   const isTwice = around.some((at) => repeats.ids.has(shown.ids[at] as number));
-  if (isTogether && !isTwice && ids.length <= MOST_TOGETHER) return 'inside';
+  if (isTogether && !isTwice) return 'inside';
   return isFrozen ? 'frozen' : 'between';
 }
 
@@ -89,12 +111,6 @@ function isNear(unstable: ReadonlySet<number>, { page }: Shown, at: number): boo
   const [first = 0, last = 0] = [page[Math.max(0, at - REACH)], page[Math.min(page.length - 1, at + REACH)]];
   for (let near = first; near <= last; near++) if (unstable.has(near)) return true;
   return false;
-}
-
-function isSame(former: Float64Array, missed: { has(id: number): boolean }, { ids }: Shown): boolean {
-  let at = 0;
-  for (const id of former) if (!missed.has(id) && ids[at++] !== id) return false;
-  return at === ids.length;
 }
 
 /** Rows that a sweep showed twice. */
@@ -110,7 +126,7 @@ interface Repeats {
  * shows that the order changed between two requests, as where rows have equal dates and the database has no second key. Then the pages
  * from its first to its second place are unstable. On a list that did not move, or that is distrusted, every row that comes again does so.
  */
-function repeatsOf({ ids, page }: Shown, index: IdIndex, isDistrusted: boolean): Repeats {
+function repeatsOf({ ids, page, index }: Shown, isDistrusted: boolean): Repeats {
   const repeats: Repeats = { ids: new Set(), outOfPlace: 0, unstable: new Set() };
   if (index.size === ids.length) return repeats;
   // Where the last row that was pushed down to the start of this page first was; beyond all rows once another row has come.

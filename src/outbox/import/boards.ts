@@ -1,8 +1,8 @@
-import { type BoardMatch, boardMatcher } from '../../base/boards.ts';
 import { AppError } from '../../base/errors.ts';
-import { foldedName } from '../../base/text.ts';
-import type { ImportReads } from '../../store/outbox/imports.ts';
-import type { NewRow } from '../../store/outbox/types.ts';
+import { type BoardMatch, boardMatcher } from '../../text/boards.ts';
+import { foldedName } from '../../text/text.ts';
+import type { NewRow } from '../decide/types.ts';
+import type { ImportReads } from '../store/imports.ts';
 
 /** A board of a file that no known one matches, once for all of its rows. */
 export interface UnknownBoard {

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { toldFailure } from '../../base/errors.ts';
-import { withoutMarkup } from '../../base/markup.ts';
-import { fold, wordsOf } from '../../base/words.ts';
-import type { OpenOptions } from '../../store/db.ts';
-import { openImportReads } from '../../store/outbox/imports.ts';
-import type { Answer, ComparedRow, Duplicate, DuplicateKind } from './duplicates.ts';
-import { ExactPosts, FieldIndex, Vocabulary } from './word-index.ts';
+import type { OpenOptions } from '../../db/open.ts';
+import { withoutMarkup } from '../../text/markup.ts';
+import { fold, wordsOf } from '../../text/words.ts';
+import { openImportReads } from '../store/imports.ts';
+import type { ComparedRow, Duplicate, DuplicateKind, ThreadFindings } from './duplicates.ts';
+import { ExactPosts, FieldIndex, WordNumbers } from './word-index.ts';
 
 /** As much of a text as tells it from others. */
 const TEXT_WORDS = 60;
@@ -32,7 +32,7 @@ type Posts = ReturnType<typeof readPosts>;
 
 /** All live posts, by their words. */
 function readPosts(mirror: OpenOptions) {
-  const vocabulary = new Vocabulary();
+  const vocabulary = new WordNumbers();
   const [titles, contents] = [new FieldIndex(), new FieldIndex()];
   const posts: { id: number; title: string }[] = [];
   const idsOf = (text: string): number[] => {
@@ -140,7 +140,7 @@ function sum(words: Iterable<number>, letters: readonly number[]): number {
 
 let comparison: ReturnType<typeof openComparison> | undefined;
 
-function answer(rows: readonly ComparedRow[]): Answer {
+function answer(rows: readonly ComparedRow[]): ThreadFindings {
   try {
     comparison ??= openComparison(workerData as OpenOptions);
     const compared = comparison;

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { AppError, errorFrom, type ToldFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
-import type { OpenOptions } from '../../store/db.ts';
-import type { NewRow } from '../../store/outbox/types.ts';
+import type { OpenOptions } from '../../db/open.ts';
+import type { NewRow } from '../decide/types.ts';
 
 /** `same`: title and text; `title`: the title alone; `content`: the text under another title. */
 export const DUPLICATE_KINDS = ['same', 'title', 'content'] as const;
@@ -36,7 +36,7 @@ export interface DuplicateSearch {
   close(): Promise<void>;
 }
 
-export interface SearchOptions {
+export interface DuplicateSearchOptions {
   mirror: OpenOptions;
   /** Called with what was found, in the order of the rows, and how many rows are compared by now. */
   onFound?: ((found: Duplicate[], checked: number) => void) | undefined;
@@ -44,14 +44,14 @@ export interface SearchOptions {
 
 /** What the thread is asked, and what it answers, one for one. */
 export type ComparedRow = Pick<Duplicate, 'line' | 'title'> & { content: string };
-export type Answer = { found: Duplicate[] } | { failure: ToldFailure };
+export type ThreadFindings = { found: Duplicate[] } | { failure: ToldFailure };
 
 const EXAMPLES = 10;
 /** So many pieces may wait in the thread: more would only fill its memory. */
 const MOST_WAITING = 4;
 
 /** 50,000 rows against 100,000 posts take 22 s of one core: in the main thread every request of the service would wait for it. */
-export function openDuplicateSearch({ mirror, onFound }: SearchOptions): DuplicateSearch {
+export function openDuplicateSearch({ mirror, onFound }: DuplicateSearchOptions): DuplicateSearch {
   const result: Duplicates = {
     checked: 0,
     found: 0,
@@ -65,7 +65,7 @@ export function openDuplicateSearch({ mirror, onFound }: SearchOptions): Duplica
     failure ??= reason;
     for (const { settle } of waiting.splice(0)) settle.reject(failure);
   };
-  thread.on('message', (answer: Answer) => {
+  thread.on('message', (answer: ThreadFindings) => {
     const asked = waiting.shift();
     if (!asked) return;
     if ('failure' in answer) {

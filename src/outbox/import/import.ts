@@ -1,15 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import type { OpenOptions } from '../../store/db.ts';
-import { type ImportReads, type KnownRow, openScratch, type Scratch } from '../../store/outbox/imports.ts';
-import type { OutboxStore } from '../../store/outbox/store.ts';
-import type { Acceptance } from '../../store/outbox/types.ts';
-import { SUPPRESSED } from '../../store/suppression/list.ts';
-import { openCsv } from '../csv/read.ts';
-import { type CsvFile, hasKeys, type ReadOptions } from '../csv/rows.ts';
+import type { OpenOptions } from '../../db/open.ts';
+import { SUPPRESSED } from '../../mirror/suppression/list.ts';
 import { FINAL_STATES } from '../decide/states.ts';
-import { contentAsSent, type Marking, markExample } from '../mark.ts';
+import type { Acceptance } from '../decide/types.ts';
+import { contentAsSent, type Marking, markExample } from '../send/mark.ts';
+import { type ImportReads, type KnownRow, openScratch, type Scratch } from '../store/imports.ts';
+import type { OutboxStore } from '../store/store.ts';
 import {
   type BoardChoices,
   type BoardChooser,
@@ -19,9 +17,11 @@ import {
   type UnknownBoards,
   unknownBoards,
 } from './boards.ts';
+import { openCsv } from './csv/read.ts';
+import { type CsvFile, hasKeys, type ReadOptions } from './csv/rows.ts';
 import { type Duplicate, type DuplicateSearch, type Duplicates, openDuplicateSearch } from './duplicates.ts';
 import type { Input } from './input.ts';
-import { intake, type Sink, type Tally, type Verdict } from './intake.ts';
+import { intake, type RowVerdict, type Sink, type Tally } from './intake.ts';
 import { type Preview, previewSink } from './preview.ts';
 import { lostText, type Question, rowQuestions } from './questions.ts';
 
@@ -242,7 +242,7 @@ export async function surveyFile(reads: ImportReads, request: ImportRequest): Pr
   };
 }
 
-const newOrNot = (known: KnownRow | null): Verdict =>
+const newOrNot = (known: KnownRow | null): RowVerdict =>
   known ? { outcome: 'already', state: known.state } : { outcome: 'accepted' };
 
 /** A file is not taken in part: a person who meant another column or board would have to find the posts again. */
@@ -286,7 +286,7 @@ function isOpen(acceptance: Acceptance): boolean {
   return acceptance.outcome === 'already' && !FINAL_STATES.some((state) => state === acceptance.state);
 }
 
-function verdictOf(acceptance: Acceptance): Verdict {
+function verdictOf(acceptance: Acceptance): RowVerdict {
   if (acceptance.outcome === 'mended') return { outcome: 'accepted' };
   return acceptance.outcome === 'conflict'
     ? { outcome: 'conflict', with: `outbox row ${acceptance.id}` }
@@ -302,14 +302,14 @@ function turningAway(
   return async (rows) => {
     const erased = erasedAmong(reads, rows);
     const apart = acceptStrippedKeys ? [] : (reads?.zeroesApart(rows) ?? []);
-    const refused = rows.map(({ email }, i): Verdict | null => {
+    const refused = rows.map(({ email }, i): RowVerdict | null => {
       if (email !== null && erased.has(email)) return { outcome: 'refused', reason: SUPPRESSED };
       const known = apart[i];
       return known ? { outcome: 'held', before: keyText(known) } : null;
     });
     const verdicts = await take(rows.filter((_, i) => !refused[i]));
     let next = 0;
-    return refused.map((verdict): Verdict => {
+    return refused.map((verdict): RowVerdict => {
       const judged = verdict ?? verdicts[next++];
       if (!judged) throw new Error('a row was not judged');
       return judged;

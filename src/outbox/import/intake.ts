@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { plainForm } from '../../base/text.ts';
-import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../../store/outbox/types.ts';
-import type { AcceptedRow, CsvRow } from '../csv/rows.ts';
-import { type Identity, identities, Occurrences, type OtherSlugs } from '../csv/source-key.ts';
-import type { RowState } from '../csv/state.ts';
-import { contentHash } from '../match.ts';
+import { plainForm } from '../../text/text.ts';
+import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../decide/types.ts';
+import { contentHash } from '../send/match.ts';
+import type { AcceptedRow, CsvRow } from './csv/rows.ts';
+import { type Identity, identities, Occurrences, type OtherSlugs } from './csv/source-key.ts';
+import type { RowState } from './csv/state.ts';
 
 /** What became of the rows of one file. accepted + already + skipped + refused = rows, always. */
 export interface Tally {
@@ -54,10 +54,10 @@ export interface Note {
 
 /** Where rows go in: the outbox, or for a dry run something that only says what the outbox would. */
 export interface Sink {
-  take(rows: readonly NewRow[]): Promise<Verdict[]>;
+  take(rows: readonly NewRow[]): Promise<RowVerdict[]>;
 }
 
-export type Verdict =
+export type RowVerdict =
   | { outcome: 'accepted' }
   | { outcome: 'already'; state: OutboxState }
   | { outcome: 'conflict'; with: string }
@@ -168,7 +168,7 @@ export function isConfirmed(row: AcceptedRow): boolean {
   return row.previous?.state === 'confirmed';
 }
 
-function note(tally: Tally, row: AcceptedRow, verdict: Verdict | undefined): void {
+function note(tally: Tally, row: AcceptedRow, verdict: RowVerdict | undefined): void {
   if (!verdict) throw new Error(`the row in line ${row.line} was not judged`);
   if (verdict.outcome === 'conflict') {
     addRefusal(tally, row.line, conflictReason(verdict.with));

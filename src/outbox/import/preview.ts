@@ -1,10 +1,10 @@
-import { emailKey } from '../../base/email.ts';
-import type { ImportReads, KnownRow, Scratch } from '../../store/outbox/imports.ts';
-import type { NewRow } from '../../store/outbox/types.ts';
-import { sourceKey } from '../csv/source-key.ts';
+import { emailKey } from '../../text/email.ts';
+import type { NewRow } from '../decide/types.ts';
+import type { ImportReads, KnownRow, Scratch } from '../store/imports.ts';
 import type { UnknownBoards } from './boards.ts';
+import { sourceKey } from './csv/source-key.ts';
 import type { Duplicates } from './duplicates.ts';
-import type { Sink, Verdict } from './intake.ts';
+import type { RowVerdict, Sink } from './intake.ts';
 
 /** What would come of the rows that an import would accept, as far as the mirror can tell. */
 export interface Preview extends UnknownBoards {
@@ -56,7 +56,7 @@ export function previewSink(reads: ImportReads | null, scratch: Scratch): Previe
 
 type Earlier = 'none' | 'same' | 'other';
 
-function judge(known: KnownRow | null, earlier: Earlier): Verdict {
+function judge(known: KnownRow | null, earlier: Earlier): RowVerdict {
   if (known) {
     const { id, state, same, mendable, revivable } = known;
     if (revivable || (!same && mendable)) return { outcome: 'accepted' };

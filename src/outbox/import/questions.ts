@@ -1,7 +1,7 @@
-import { counted, grouped } from '../../base/text.ts';
-import type { UnclearField } from '../csv/columns.ts';
-import type { Field, FoundColumns } from '../csv/rows.ts';
+import { counted, grouped } from '../../text/text.ts';
 import type { UnknownBoard } from './boards.ts';
+import type { UnclearField } from './csv/columns.ts';
+import type { Field, FoundColumns } from './csv/rows.ts';
 import type { StateCount, Tally } from './intake.ts';
 
 /** What a person may say about a file; each part is added to what was said before. */

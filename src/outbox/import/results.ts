@@ -2,14 +2,15 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
-import { csvCell, type Delimiter, inert } from '../../base/csv.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
-import { reasonWords } from '../../base/text.ts';
-import type { ImportReads, KnownRow } from '../../store/outbox/imports.ts';
-import type { OutboxRow } from '../../store/outbox/types.ts';
-import { SUPPRESSED } from '../../store/suppression/list.ts';
-import { openCsv } from '../csv/read.ts';
+import { SUPPRESSED } from '../../mirror/suppression/list.ts';
+import { csvCell, type Delimiter, inert } from '../../text/csv.ts';
+import { reasonWords } from '../../text/text.ts';
+import type { OutboxRow } from '../decide/types.ts';
+import type { ImportReads, KnownRow } from '../store/imports.ts';
+import { boardChooser } from './boards.ts';
+import { openCsv } from './csv/read.ts';
 import {
   type AcceptedRow,
   type CsvFile,
@@ -18,9 +19,8 @@ import {
   FIELDS,
   hasKeys,
   RESULT_COLUMNS,
-} from '../csv/rows.ts';
-import { identities } from '../csv/source-key.ts';
-import { boardChooser } from './boards.ts';
+} from './csv/rows.ts';
+import { identities } from './csv/source-key.ts';
 import { erasedAmong, type ImportChoices, keyText, readOptions } from './import.ts';
 import type { Input } from './input.ts';
 import { conflictReason, heldReason, isConfirmed, newRow, skipReason } from './intake.ts';
@@ -174,7 +174,7 @@ export interface LineOptions {
 }
 
 /** One line of CSV with its line end. Reading it back gives exactly these cells. */
-export function csvLine(cells: readonly string[], { delimiter, eol = '\r\n' }: LineOptions): string {
+export function resultLine(cells: readonly string[], { delimiter, eol = '\r\n' }: LineOptions): string {
   // A lone empty cell would be a blank line, which is no record.
   if (cells.length === 1 && cells[0] === '') return `""${eol}`;
   let line = '';
@@ -207,9 +207,9 @@ export function resultsWriter(
   const options: LineOptions = { delimiter, eol };
   const mark = bom ? '\uFEFF' : '';
   return {
-    header: mark + csvLine([...headers.slice(0, data).map(inert), ...RESULT_COLUMNS], options),
+    header: mark + resultLine([...headers.slice(0, data).map(inert), ...RESULT_COLUMNS], options),
     line: ({ cells }, result) =>
-      csvLine([...ownCells(cells, headers.length, data), ...resultCells(result)].map(inert), options),
+      resultLine([...ownCells(cells, headers.length, data), ...resultCells(result)].map(inert), options),
   };
 }
 

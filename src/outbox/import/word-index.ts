@@ -4,7 +4,7 @@ const MOST_ENTRIES = 5000;
 const CANDIDATES = 8;
 
 /** Words as numbers, and how many letters each has. */
-export class Vocabulary {
+export class WordNumbers {
   readonly #ids = new Map<string, number>();
   readonly letters: number[] = [];
 

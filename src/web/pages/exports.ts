@@ -1,21 +1,13 @@
+import { useState } from 'preact/hooks';
 import type { ExportsAnswer, MadeExport } from '../../http/dashboard/exports.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { type Child, fill, h } from '../dom.ts';
-import { choiceField, plainChoices } from '../fields.ts';
 import { counted, lasted, number, size } from '../format.ts';
-import { keepDrawn, type Page } from '../page.ts';
-import {
-  attempt,
-  banner,
-  button,
-  type Choice,
-  card,
-  facts,
-  liveRegion,
-  pageHead,
-  table,
-  timeTag,
-} from '../parts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { button, type Choice, choiceField, plainChoices } from '../parts/controls.ts';
+import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { type Column, table } from '../parts/table.ts';
+import { pageOf } from '../shell/page.ts';
 
 const SINCE = [
   { value: '', text: 'Everything' },
@@ -25,41 +17,34 @@ const SINCE = [
 ];
 
 /** Files of the mirror: whole exports by schedule or now, and single tables, whole or what has changed. */
-export const page: Page = {
+export const page = pageOf<ExportsAnswer>({
   title: 'Exports',
-  async show(context) {
-    const { root, signal } = context;
-    const [said, body] = [liveRegion(), h('div.stacked')];
+  follows: () => true,
+  load: (_place, signal) => fetchJson('/data/exports', { signal }),
+  view({ answer }) {
+    const { said, attempt } = useNews();
+    /** How many exports there were when the person asked for one: it is under way until there is another. */
+    const [asked, setAsked] = useState<number | null>(null);
     const run = async (): Promise<void> => {
-      await fetchJson('/data/exports', { body: {}, signal });
-      fill(said, banner('good', 'The export is under way. It appears below when it is whole.'));
+      await fetchJson('/data/exports', { body: {} });
+      setAsked(answer.exports.length);
     };
-    let known = 0;
-    const load = async (): Promise<ExportsAnswer> => {
-      const answer = await fetchJson<ExportsAnswer>('/data/exports', { signal });
-      if (known > 0 && answer.exports.length !== known) fill(said);
-      known = answer.exports.length;
-      return answer;
-    };
-    const form = h('div');
-    await keepDrawn(context, body, load, (answer) => {
-      // Drawn once: what somebody has chosen stays.
-      if (form.childElementCount === 0) fill(form, tableForm(answer));
-      return [scheduleCard(answer), madeCard(answer)];
-    });
-    root.append(
+    return [
       pageHead(
         'Exports',
         'Everything in the mirror as CSV, NDJSON or Parquet.',
-        button('Export everything now', () => void attempt(said, run), { class: 'main' }),
+        button('Export everything now', () => void attempt(run), { class: 'main' }),
       ),
       said,
-      h('div.stacked', body, form),
-    );
+      asked === answer.exports.length
+        ? banner('good', 'The export is under way. It appears below when it is whole.')
+        : null,
+      h('div.stacked', scheduleCard(answer), madeCard(answer), h(TableForm, answer)),
+    ];
   },
-};
+});
 
-function scheduleCard({ schedule }: ExportsAnswer): HTMLElement {
+function scheduleCard({ schedule }: ExportsAnswer): VNode {
   const { cron, timeZone, format, root, kept } = schedule;
   return card(
     { title: 'Schedule' },
@@ -72,27 +57,28 @@ function scheduleCard({ schedule }: ExportsAnswer): HTMLElement {
   );
 }
 
-function madeCard({ exports }: ExportsAnswer): HTMLElement {
-  const rows = table<MadeExport>(
-    [
-      { head: 'Made', cell: ({ startedAt }) => timeTag(startedAt) },
-      { head: 'Took', kind: 'number', cell: ({ startedAt, finishedAt }) => lasted(startedAt, finishedAt) },
-      {
-        head: 'Rows',
-        kind: 'number',
-        cell: ({ files }) => number(files.reduce((sum, { rows: n }) => sum + n, 0)),
-      },
-      {
-        head: 'Files',
-        kind: 'wide',
-        cell: ({ folder, files }) => h('div.file-list', ...fileLinks(folder, files)),
-      },
-    ],
-    exports,
-    'Exports',
-    'Nothing was exported yet.',
+const MADE: Column<MadeExport>[] = [
+  { head: 'Made', cell: ({ startedAt }) => timeTag(startedAt) },
+  { head: 'Took', kind: 'number', cell: ({ startedAt, finishedAt }) => lasted(startedAt, finishedAt) },
+  {
+    head: 'Rows',
+    kind: 'number',
+    cell: ({ files }) => number(files.reduce((sum, { rows }) => sum + rows, 0)),
+  },
+  { head: 'Files', kind: 'wide', cell: ({ folder, files }) => h('div.file-list', fileLinks(folder, files)) },
+];
+
+function madeCard({ exports }: ExportsAnswer): VNode {
+  return card(
+    { title: 'Whole exports', note: 'the newest first' },
+    table({
+      columns: MADE,
+      rows: exports,
+      key: ({ folder }) => folder,
+      label: 'Exports',
+      empty: 'Nothing was exported yet.',
+    }),
   );
-  return card({ title: 'Whole exports', note: 'the newest first' }, rows);
 }
 
 function fileLinks(folder: string, files: MadeExport['files']): Child[] {
@@ -102,19 +88,17 @@ function fileLinks(folder: string, files: MadeExport['files']): Child[] {
 }
 
 /** One table, at once: whole or an increment, with or without names and addresses. */
-function tableForm({ tables, formats, redactionNote }: ExportsAnswer): HTMLElement {
-  const chosen = { table: tables[0] ?? 'posts', format: 'csv', since: '', redact: '', live: '' };
-  const link = h('a.button.main', { download: '' }, 'Download');
-  const show = (): void => {
-    const { table: name, ...rest } = chosen;
-    link.setAttribute('href', withQuery(`/data/export/${name}`, rest));
-  };
+function TableForm({ tables, formats, redactionNote }: ExportsAnswer): VNode {
+  const [chosen, setChosen] = useState({
+    table: tables[0] ?? 'posts',
+    format: 'csv',
+    since: '',
+    redact: '',
+    live: '',
+  });
   const one = (name: keyof typeof chosen, label: string, choices: Choice[]) =>
-    choiceField(name, label, choices, chosen[name], (value) => {
-      chosen[name] = value ?? '';
-      show();
-    });
-  show();
+    choiceField(name, label, choices, chosen[name], (value) => setChosen({ ...chosen, [name]: value ?? '' }));
+  const { table: name, ...rest } = chosen;
   return card(
     { title: 'One table now' },
     h(
@@ -130,7 +114,7 @@ function tableForm({ tables, formats, redactionNote }: ExportsAnswer): HTMLEleme
         { value: '', text: 'As they are' },
         { value: 'emails', text: 'Pseudonyms' },
       ]),
-      link,
+      h('a.button.main', { download: '', href: withQuery(`/data/export/${name}`, rest) }, 'Download'),
     ),
     h('p.note.below', h('b', 'Pseudonyms: '), redactionNote),
   );

@@ -1,9 +1,12 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { DuplicatePage, FoundDuplicate, ImportState } from '../../http/dashboard/imports.ts';
 import type { DuplicateKind } from '../../outbox/import/duplicates.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { type Child, fill, h } from '../dom.ts';
 import { counted, number, percent } from '../format.ts';
-import { banner, button, card, failure, table } from '../parts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { button } from '../parts/controls.ts';
+import { banner, card, failure } from '../parts/layout.ts';
+import { table } from '../parts/table.ts';
 
 const ALIKE: Record<DuplicateKind, string> = {
   same: 'same title and text',
@@ -13,40 +16,62 @@ const ALIKE: Record<DuplicateKind, string> = {
 const KINDS = Object.keys(ALIKE) as DuplicateKind[];
 const POLL_MS = 700;
 
-export interface DuplicatesView {
+interface DuplicatesOptions {
   path: string;
   state: ImportState;
-  /** Which page of the duplicates is shown, by the lines that it and the pages before it begin after. */
-  place: { kind: DuplicateKind | null; after: number[] };
-  draw(state: ImportState): Promise<void>;
-  signal: AbortSignal;
+  draw(state: ImportState): void;
 }
 
-/**
- * Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself, so that nothing else of
- * the page is drawn anew while somebody chooses.
- */
-export function duplicatesCard(view: DuplicatesView): HTMLElement {
-  const body = h('div.stacked');
-  const show = async (state: ImportState): Promise<void> => {
-    const { kind, after } = view.place;
-    const query = withQuery(`${view.path}/duplicates`, { kind, after: after.at(-1) || null });
-    const page = await fetchJson<DuplicatePage>(query, { signal: view.signal });
-    fill(body, ...duplicateParts({ ...view, state }, page, () => void show(state)));
-  };
-  const follow = async (state: ImportState): Promise<void> => {
-    await show(state);
-    const { isDone, problem } = state.comparison;
-    if (isDone || problem !== null || view.signal.aborted) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    // Drawn anew meanwhile: the new card follows it.
-    if (body.isConnected) await follow(await fetchJson<ImportState>(view.path, { signal: view.signal }));
-  };
-  follow(view.state).catch((error) => view.signal.aborted || fill(body, failure(error)));
-  return card({ title: 'Looks like a post that exists', note: 'by title and by text' }, body);
+/** Which page of the duplicates is shown, by the lines that it and the pages before it begin after. */
+interface ListPlace {
+  kind: DuplicateKind | null;
+  after: number[];
 }
 
-function duplicateParts(view: DuplicatesView, page: DuplicatePage, show: () => void): Child[] {
+interface DuplicatesView extends DuplicatesOptions {
+  place: ListPlace;
+  turn(place: ListPlace): void;
+}
+
+/** Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself. */
+export function DuplicatesCard({ path, state: given, draw }: DuplicatesOptions): VNode {
+  const [state, setState] = useState(given);
+  const [page, setPage] = useState<DuplicatePage | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [place, turn] = useState<ListPlace>({ kind: null, after: [0] });
+  useEffect(() => setState(given), [given]);
+  useEffect(() => {
+    const leave = new AbortController();
+    const { signal } = leave;
+    let pause: ReturnType<typeof setTimeout> | undefined;
+    const follow = async (): Promise<void> => {
+      const query = withQuery(`${path}/duplicates`, { kind: place.kind, after: place.after.at(-1) || null });
+      setPage(await fetchJson<DuplicatePage>(query, { signal }));
+      const { isDone, problem: wrong } = state.comparison;
+      if (isDone || wrong !== null) return;
+      const ask = async (): Promise<void> => setState(await fetchJson<ImportState>(path, { signal }));
+      pause = setTimeout(() => void ask().catch(fail), POLL_MS);
+    };
+    const fail = (error: unknown): void => {
+      if (!signal.aborted) setProblem(error);
+    };
+    follow().catch(fail);
+    return () => {
+      clearTimeout(pause);
+      leave.abort();
+    };
+  }, [path, state, place]);
+  return card(
+    { title: 'Looks like a post that exists', note: 'by title and by text' },
+    h(
+      'div.stacked',
+      problem !== null && failure(problem),
+      page && duplicateParts({ path, state, draw, place, turn }, page),
+    ),
+  );
+}
+
+function duplicateParts(view: DuplicatesView, page: DuplicatePage): Child[] {
   const { comparison, preview } = view.state;
   const { byKind, checked, isDone, problem } = comparison;
   const found = KINDS.reduce((total, kind) => total + byKind[kind].found, 0);
@@ -61,76 +86,78 @@ function duplicateParts(view: DuplicatesView, page: DuplicatePage, show: () => v
           `Comparing: ${number(checked)} of about ${number(rows)} rows (${percent(rows ? Math.min(1, checked / rows) : 0)}).`,
         ),
     found === 0 ? h('p.empty', isDone ? 'None of the new rows does.' : 'None so far.') : null,
-    found > 0 ? kindsTable(view, show) : null,
-    found > 0 ? duplicateTable(view, page, show) : null,
+    found > 0 ? kindsTable(view) : null,
+    found > 0 ? duplicateTable(view, page) : null,
   ];
 }
 
 /** All rows of a kind at once. */
-function kindsTable(view: DuplicatesView, show: () => void): HTMLElement {
+function kindsTable(view: DuplicatesView): VNode {
+  const { place, turn } = view;
   const { byKind } = view.state.comparison;
-  const { place } = view;
-  const only = (kind: DuplicateKind | null): void => {
-    place.kind = kind;
-    place.after = [0];
-    show();
+  const only = (kind: DuplicateKind): VNode => {
+    const isOnly = place.kind === kind;
+    const label = isOnly ? 'List all kinds' : 'List only these';
+    return button(label, () => turn({ kind: isOnly ? null : kind, after: [0] }), {
+      id: `only-${kind}`,
+      'aria-label': `${label}: ${ALIKE[kind]}`,
+    });
   };
-  return table<DuplicateKind>(
-    [
+  return table<DuplicateKind>({
+    columns: [
       { head: 'Likeness', cell: (kind) => ALIKE[kind] },
       { head: 'Found', kind: 'number', cell: (kind) => number(byKind[kind].found) },
       { head: 'Left out', kind: 'number', cell: (kind) => number(byKind[kind].skipped) },
       {
         head: '',
-        cell: (kind) =>
-          h(
-            'div.actions',
-            decide(view, { kind }, byKind[kind].skipped < byKind[kind].found, 'all', ALIKE[kind]),
-            button(
-              place.kind === kind ? 'List all kinds' : 'List only these',
-              () => only(place.kind === kind ? null : kind),
-              {
-                id: `only-${kind}`,
-                'aria-label': `${place.kind === kind ? 'List all kinds' : 'List only these'}: ${ALIKE[kind]}`,
-              },
-            ),
-          ),
+        cell: (kind) => {
+          const skip = byKind[kind].skipped < byKind[kind].found;
+          return h('div.actions', decide(view, { kind }, skip, 'all', ALIKE[kind]), only(kind));
+        },
       },
     ],
-    KINDS.filter((kind) => byKind[kind].found > 0),
-    'Likely duplicates by kind',
-  );
+    rows: KINDS.filter((kind) => byKind[kind].found > 0),
+    key: (kind) => kind,
+    label: 'Likely duplicates by kind',
+  });
 }
 
 /** Leaves rows out, or has them sent after all. */
 function decide(
-  view: DuplicatesView,
+  { path, draw }: DuplicatesView,
   which: object,
   skip: boolean,
   words: string,
   what: string,
-): HTMLButtonElement {
+): VNode {
   const label = `${skip ? 'Leave out' : 'Send'}${words === '' ? '' : ` ${words}`}`;
-  const act = button(label, () => void run(), {
-    id: `${skip ? 'skip' : 'send'}-${Object.values(which).join('')}`,
-    'aria-label': `${label}: ${what}`,
-  });
-  const run = async (): Promise<void> => {
-    act.disabled = true;
-    const body = { ...which, skip };
-    await view.draw(await fetchJson<ImportState>(`${view.path}/duplicates`, { body, signal: view.signal }));
-  };
-  return act;
+  const run = async (): Promise<void> =>
+    draw(await fetchJson<ImportState>(`${path}/duplicates`, { body: { ...which, skip } }));
+  const id = `${skip ? 'skip' : 'send'}-${Object.values(which).join('')}`;
+  return h(Decide, { key: id, id, label, what, run });
 }
 
-function duplicateTable(view: DuplicatesView, { rows, next }: DuplicatePage, show: () => void): Child[] {
-  const { place } = view;
-  const turn = (after: number[]): void => {
-    place.after = after;
-    show();
+interface DecideOptions {
+  id: string;
+  label: string;
+  what: string;
+  run(): Promise<void>;
+}
+
+function Decide({ id, label, what, run }: DecideOptions): VNode {
+  const [isBusy, setBusy] = useState(false);
+  const onClick = (): void => {
+    setBusy(true);
+    void run().finally(() => setBusy(false));
   };
-  const list = table<FoundDuplicate>(
-    [
+  return button(label, onClick, { id, disabled: isBusy, 'aria-label': `${label}: ${what}` });
+}
+
+function duplicateTable(view: DuplicatesView, { rows, next }: DuplicatePage): Child[] {
+  const { kind: shown, after } = view.place;
+  const turn = (to: number[]): void => view.turn({ kind: shown, after: to });
+  const list = table<FoundDuplicate>({
+    columns: [
       { head: 'Line', cell: ({ line }) => number(line) },
       { head: 'In the file', kind: 'title', cell: ({ title }) => title ?? '…' },
       {
@@ -140,21 +167,19 @@ function duplicateTable(view: DuplicatesView, { rows, next }: DuplicatePage, sho
           h('a', { href: `/posts/${post_id}`, target: '_blank' }, `${post_id}: ${post_title ?? '(deleted)'}`),
       },
       { head: 'By', cell: ({ kind, score }) => `${ALIKE[kind]}, ${percent(score)}` },
-      {
-        head: '',
-        cell: ({ line, skipped }) => decide(view, { line }, skipped === 0, '', `line ${line}`),
-      },
+      { head: '', cell: ({ line, skipped }) => decide(view, { line }, skipped === 0, '', `line ${line}`) },
     ],
     rows,
-    'Rows that look like posts',
-  );
+    key: ({ line }) => line,
+    label: 'Rows that look like posts',
+  });
   const nav = h(
     'nav.pager',
     { 'aria-label': 'Pages of likely duplicates' },
-    place.after.length > 1
-      ? button('Previous page', () => turn(place.after.slice(0, -1)), { id: 'duplicates-back' })
+    after.length > 1
+      ? button('Previous page', () => turn(after.slice(0, -1)), { id: 'duplicates-back' })
       : null,
-    next === null ? null : button('Next page', () => turn([...place.after, next]), { id: 'duplicates-on' }),
+    next === null ? null : button('Next page', () => turn([...after, next]), { id: 'duplicates-on' }),
   );
-  return [list, place.after.length > 1 || next !== null ? nav : null];
+  return [list, after.length > 1 || next !== null ? nav : null];
 }

@@ -1,41 +1,46 @@
-import type { KnownBoard } from '../../base/boards.ts';
+import { useRef } from 'preact/hooks';
 import type { ImportState } from '../../http/dashboard/imports.ts';
 import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
-import type { Field, MappedColumn } from '../../outbox/csv/rows.ts';
+import type { NewRow } from '../../outbox/decide/types.ts';
 import type { UnknownBoard } from '../../outbox/import/boards.ts';
+import type { Field, MappedColumn } from '../../outbox/import/csv/rows.ts';
 import type { RefusedLine } from '../../outbox/import/intake.ts';
 import type { Question } from '../../outbox/import/questions.ts';
-import type { NewRow } from '../../store/outbox/types.ts';
+import type { KnownBoard } from '../../text/boards.ts';
 import { fetchJson } from '../api.ts';
-import { STATES } from '../batch.ts';
-import { type Child, h } from '../dom.ts';
-import { boardField, boardPicker, choiceField } from '../fields.ts';
 import { counted, estimateText, number, size } from '../format.ts';
-import {
-  attempt,
-  banner,
-  button,
-  card,
-  field,
-  liveRegion,
-  openForm,
-  prose,
-  select,
-  table,
-  tableCard,
-} from '../parts.ts';
-import { type DuplicatesView, duplicatesCard } from './import-duplicates.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { STATES } from '../parts/batch.ts';
+import { BoardPicker } from '../parts/board-picker.ts';
+import { button, choiceField, field, select, Typed } from '../parts/controls.ts';
+import { openForm } from '../parts/dialog.ts';
+import { banner, card, figure } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { prose } from '../parts/prose.ts';
+import { table, tableCard } from '../parts/table.ts';
+import { DuplicatesCard } from './import-duplicates.ts';
 
-export interface PreviewView extends DuplicatesView {
+export interface PreviewOptions {
+  path: string;
+  state: ImportState;
   boards: KnownBoard[];
-  /** And what was said about boards before they had an answer; what was chosen since the last dry run that answered. */
-  place: DuplicatesView['place'] & {
-    boards: Map<string, UnknownBoard>;
-    choices: Change | null;
-    isBusy: boolean;
-  };
+  /** Shows what the service answered to a choice. */
+  draw(state: ImportState): void;
   /** Imports the file as it was shown, and draws what became of it. */
   commit(choices: ImportChoices): Promise<void>;
+}
+
+/** What outlives a dry run. */
+interface Trying {
+  /** What was said about boards before they had an answer. */
+  boards: Map<string, UnknownBoard>;
+  /** What was chosen since the last dry run that answered. */
+  choices: Change | null;
+  isBusy: boolean;
+}
+
+interface PreviewView extends PreviewOptions {
+  trying: Trying;
 }
 
 type Readable = Preview & { ok: true };
@@ -44,42 +49,43 @@ type Change = Partial<ImportChoices>;
 type Choose = (change: Change) => void;
 
 /** What the dry run of a file showed, what the person has to say, and the button that imports it. */
-export function showPreview(view: PreviewView): Child[] {
-  const { path, state, draw } = view;
+export function ImportPreview(options: PreviewOptions): Child {
+  const { path, state, draw } = options;
   const { preview } = state;
-  if (!preview) return [banner('bad', 'This file was never read. Choose it again.')];
-  const trouble = liveRegion();
-  const { place } = view;
+  const { said, attempt } = useNews();
+  const { current: trying } = useRef<Trying>({ boards: new Map(), choices: null, isBusy: false });
+  if (!preview) return banner('bad', 'This file was never read. Choose it again.');
   const choose: Choose = (change) => {
-    place.choices = merged(place.choices ?? {}, change);
-    if (!place.isBusy) void attempt(trouble, tryAnew);
+    trying.choices = merged(trying.choices ?? {}, change);
+    if (!trying.isBusy) void attempt(tryAgain);
   };
   // One request at a time: whoever chooses faster than the service answers loses no choice.
-  const tryAnew = async (): Promise<void> => {
-    place.isBusy = true;
+  const tryAgain = async (): Promise<void> => {
+    trying.isBusy = true;
     try {
-      let [body, found] = [place.choices, state];
+      let [body, found] = [trying.choices, state];
       do {
-        body = place.choices;
+        body = trying.choices;
         found = await fetchJson<ImportState>(`${path}/preview`, { body });
-      } while (body !== place.choices);
-      place.choices = null;
-      await draw(found);
+      } while (body !== trying.choices);
+      trying.choices = null;
+      draw(found);
     } finally {
-      place.isBusy = false;
+      trying.isBusy = false;
     }
   };
+  const view = { ...options, trying };
   // Boards have a card of their own, with one line each.
   const questions = preview.questions.filter(({ takes }) => !isUnknownBoard(takes));
   return [
-    trouble,
+    said,
     preview.ok || questions.length > 0 ? null : banner('warn', sentence(preview.problem)),
     preview.ok ? null : h('div.actions', other()),
-    ...questions.map((each) => questionCard(view, each, choose)),
+    questions.map((each) => questionCard(view, each, choose)),
     preview.ok ? summary(view, preview) : null,
     preview.ok ? boardsCard(view, preview, choose) : null,
     columnsCard(view, preview, choose),
-    ...(preview.ok ? foundCards(view, preview) : []),
+    preview.ok ? foundCards(view, preview) : null,
   ];
 }
 
@@ -105,7 +111,7 @@ const NAMES: Record<Field, string> = {
 };
 
 /** What the program does not decide by itself, in the words of the command line. One click answers. */
-function questionCard(view: PreviewView, asked: Question, choose: Choose): HTMLElement {
+function questionCard(view: PreviewView, asked: Question, choose: Choose): VNode {
   const { id, problem, question, note, answers, takes } = asked;
   const offered = answers.map(({ text, choice }) =>
     button(text, () => choose(choice), { class: asked.isBlocking ? 'main' : '' }),
@@ -114,7 +120,7 @@ function questionCard(view: PreviewView, asked: Question, choose: Choose): HTMLE
   return card(
     { title: question, note: problem },
     note === null ? null : h('p.note', note),
-    offered.length > 0 ? h('div.actions', { id: `ask-${id}` }, ...offered) : null,
+    offered.length > 0 ? h('div.actions', { id: `ask-${id}` }, offered) : null,
     takes && 'board' in takes ? boardForAll(view, choose) : null,
     takes && 'column' in takes ? h('p.note', other) : null,
   );
@@ -122,11 +128,11 @@ function questionCard(view: PreviewView, asked: Question, choose: Choose): HTMLE
 
 function boardForAll({ boards }: PreviewView, choose: Choose): Child {
   const onPick = (board: string): void => choose({ board });
-  const picker = boardPicker({ id: 'ask-board', label: 'The board of all rows', boards, onPick });
-  return boardField('One board for all rows', picker);
+  const picker = h(BoardPicker, { id: 'ask-board', label: 'The board of all rows', boards, onPick });
+  return h('div.field', h('span', 'One board for all rows'), picker);
 }
 
-function summary(view: PreviewView, preview: Readable): HTMLElement {
+function summary(view: PreviewView, preview: Readable): VNode {
   const { rows, accepted, already, skipped, refused } = preview.tally;
   const figures: [string, number][] = [
     [rows === 1 ? 'row in the file' : 'rows in the file', rows],
@@ -138,7 +144,10 @@ function summary(view: PreviewView, preview: Readable): HTMLElement {
   const shown = figures.filter(([name, n]) => n > 0 || name !== 'left out');
   return card(
     { title: 'What would happen', note: `${size(view.state.bytes)}; nothing was written so far` },
-    h('div.figures', ...shown.map(([name, n]) => h('div.figure', h('b', number(n)), h('span', name)))),
+    h(
+      'div.figures',
+      shown.map(([name, n]) => figure(number(n), name)),
+    ),
     accepted > 0 ? h('p', `${estimateText(preview.estimate)}. `, told(preview)) : null,
     preview.lost === null ? null : h('p.note', { id: 'lost' }, preview.lost),
     notes(preview),
@@ -162,10 +171,15 @@ function notes({ tally }: Readable): Child {
     ({ text: what, rows, lines }) => `${what} (${counted(rows, 'row')}, first in line ${lines[0] ?? '?'})`,
   );
   if (before.length > 0) text.unshift(`Imported before: ${before.join(', ')}.`);
-  return text.length === 0 ? null : h('ul.note', ...text.map((one) => h('li', one)));
+  return text.length === 0
+    ? null
+    : h(
+        'ul.note',
+        text.map((one) => h('li', one)),
+      );
 }
 
-function importButton({ commit, place }: PreviewView, preview: Readable): Child {
+function importButton({ commit, trying }: PreviewView, preview: Readable): Child {
   const { tally, choices, questions, estimate } = preview;
   const rows = counted(tally.accepted, 'row');
   const open = questions.filter(({ isBlocking }) => isBlocking).length;
@@ -183,7 +197,7 @@ function importButton({ commit, place }: PreviewView, preview: Readable): Child 
       action: `Import ${rows}`,
       run: async () => {
         // What is asked here was drawn before that choice.
-        if (place.choices)
+        if (trying.choices)
           throw new Error('Your last choice is still being tried. Close this, and look again.');
         await commit(choices);
       },
@@ -203,7 +217,7 @@ function importButton({ commit, place }: PreviewView, preview: Readable): Child 
   ];
 }
 
-function other(): HTMLElement {
+function other(): VNode {
   return h('a.button', { id: 'other-file', href: '/outbox/import' }, 'Choose another file');
 }
 
@@ -218,18 +232,18 @@ const AS_IS = '+as-is';
 type OpenBoard = Pick<UnknownBoard, 'board'> & Partial<UnknownBoard>;
 
 /** Each board of the file that no known one matches, once: where its rows go, or that they stay out. */
-function boardsCard({ boards, place }: PreviewView, { found, choices }: Readable, choose: Choose): Child {
+function boardsCard({ boards, trying }: PreviewView, { found, choices }: Readable, choose: Choose): Child {
   const { boardMap } = choices;
-  for (const unknown of found.unknownBoards) place.boards.set(unknown.board, unknown);
+  for (const unknown of found.unknownBoards) trying.boards.set(unknown.board, unknown);
   const names = [
-    ...place.boards.keys(),
+    ...trying.boards.keys(),
     ...found.unknownBoards.map(({ board }) => board),
     ...Object.keys(boardMap),
   ];
   const isOpen = (name: string): boolean => found.unknownBoards.some(({ board }) => board === name);
   const all = [...new Set(names)]
     .filter((name) => isOpen(name) || name in boardMap)
-    .map((board): OpenBoard => place.boards.get(board) ?? { board });
+    .map((board): OpenBoard => trying.boards.get(board) ?? { board });
   if (all.length === 0) return null;
   const open = found.unknownBoards.length;
   const more =
@@ -239,14 +253,15 @@ function boardsCard({ boards, place }: PreviewView, { found, choices }: Readable
       title: 'Boards that are not known by these names',
       note: open > 0 ? `Nothing is imported before each has an answer${more}` : 'Each has an answer',
     },
-    table<OpenBoard>(
-      [
+    table<OpenBoard>({
+      columns: [
         { head: 'In the file', cell: (unknown) => [unknown.board, rowsOf(unknown)] },
         { head: 'Goes to', cell: (unknown) => mapPicker(unknown, boards, boardMap, choose) },
       ],
-      all,
-      'Boards that are not known',
-    ),
+      rows: all,
+      key: ({ board }) => board,
+      label: 'Boards that are not known',
+    }),
   );
 }
 
@@ -262,7 +277,7 @@ function mapPicker(
   boards: KnownBoard[],
   boardMap: ImportChoices['boardMap'],
   choose: Choose,
-): HTMLElement {
+): VNode {
   const meant = boardMap[board];
   const chosen = meant === undefined ? '' : meant === null ? DROP : meant === board ? AS_IS : meant;
   const others = [
@@ -274,11 +289,11 @@ function mapPicker(
     choose({ boardMap: { [board]: slug } });
   };
   const [id, label] = [`map-${board}`, `Where do the rows of “${board}” go?`];
-  return boardPicker({ id, label, boards, suggested: suggestions, others, chosen, onPick }).element;
+  return h(BoardPicker, { key: chosen, id, label, boards, suggested: suggestions, others, chosen, onPick });
 }
 
 /** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
-function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: Choose): HTMLElement {
+function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: Choose): VNode {
   const { choices, columns } = preview;
   const header = (name: Field): string | null =>
     columns?.mapping.find((column) => column.field === name)?.header ?? null;
@@ -286,7 +301,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     { value: 'none', text: '(no column)' },
     ...state.headers.map((name) => ({ value: `=${name}`, text: name })),
   ];
-  const column = (name: Field): HTMLElement => {
+  const column = (name: Field): VNode => {
     const found = header(name);
     const onColumn = (value: string): void => {
       const isColumn = value.startsWith('=');
@@ -295,7 +310,8 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     };
     return field(NAMES[name], select(`map-${name}`, list, found === null ? 'none' : `=${found}`, onColumn));
   };
-  const forAll = boardPicker({
+  const forAll = h(BoardPicker, {
+    key: choices.board ?? 'column',
     id: 'board-for-all',
     label: 'One board for all rows',
     boards,
@@ -308,8 +324,8 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
     readAs(preview),
     h(
       'div.pair',
-      ...(Object.keys(NAMES) as Field[]).map(column),
-      boardField('One board for all rows', forAll),
+      (Object.keys(NAMES) as Field[]).map(column),
+      h('div.field', h('span', 'One board for all rows'), forAll),
       encodingField(preview, choose),
       paceField(choices, choose),
       markField(choices, choose),
@@ -357,7 +373,7 @@ const ENCODINGS: Record<NonNullable<ImportChoices['encoding']>, string> = {
 };
 const ENCODING_NAMES = Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[];
 
-function encodingField({ choices, columns }: Preview, choose: Choose): HTMLElement {
+function encodingField({ choices, columns }: Preview, choose: Choose): VNode {
   const found = columns ? ` (${columns.encoding.toUpperCase()})` : '';
   const list = [
     { value: '', text: `as the bytes tell${choices.encoding === null ? found : ''}` },
@@ -368,27 +384,26 @@ function encodingField({ choices, columns }: Preview, choose: Choose): HTMLEleme
   );
 }
 
-function paceField({ perMinute }: ImportChoices, choose: Choose): HTMLElement {
-  const input = h('input', {
+function paceField({ perMinute }: ImportChoices, choose: Choose): VNode {
+  const input = {
     id: 'field-per-minute',
     type: 'number',
     min: 1,
     step: 1,
     placeholder: 'as fast as the service sends',
-  });
-  input.value = perMinute === null ? '' : String(perMinute);
-  input.addEventListener('change', () => {
-    const given = Math.floor(Number(input.value));
-    choose({ perMinute: input.value === '' || !(given >= 1) ? null : given });
-  });
-  return field('Posts a minute, at most', input);
+  } as const;
+  const onText = (text: string | null): void => {
+    const given = Math.floor(Number(text));
+    choose({ perMinute: given >= 1 ? given : null });
+  };
+  const value = perMinute === null ? null : String(perMinute);
+  return field('Posts a minute, at most', h(Typed, { value, onText, input }));
 }
 
-function markField({ mark }: ImportChoices, choose: Choose): HTMLElement {
-  const input = h('input', { id: 'field-mark', maxlength: 80, placeholder: 'such as Imported from Canny' });
-  input.value = mark ?? '';
-  input.addEventListener('change', () => choose({ mark: input.value.trim() || null }));
-  return field('End each post with this and a reference', input);
+function markField({ mark }: ImportChoices, choose: Choose): VNode {
+  const input = { id: 'field-mark', maxLength: 80, placeholder: 'such as Imported from Canny' };
+  const onText = (text: string | null): void => choose({ mark: text });
+  return field('End each post with this and a reference', h(Typed, { value: mark, onText, input }));
 }
 
 /** What the mirror can tell about the rows that would be sent. */
@@ -396,14 +411,14 @@ function foundCards(view: PreviewView, preview: Readable): Child[] {
   return [
     refusedCard(preview),
     preview.tally.accepted > 0 ? [firstCard(view, preview), asWhom(preview)] : null,
-    preview.found.mirror === 'filled' ? duplicatesCard(view) : null,
+    preview.found.mirror === 'filled' ? h(DuplicatesCard, view) : null,
   ];
 }
 
 /** The first posts as they will look. */
-function firstCard({ boards }: PreviewView, { found, tally }: Readable): HTMLElement {
+function firstCard({ boards }: PreviewView, { found, tally }: Readable): VNode {
   const nameOf = (slug: string): string => boards.find((board) => board.slug === slug)?.name ?? slug;
-  const post = ({ title, content, board, email, full_name, line }: NewRow): HTMLElement =>
+  const post = ({ title, content, board, email, full_name, line }: NewRow): VNode =>
     h(
       'li',
       h('h3', { dir: 'auto' }, title),
@@ -420,11 +435,11 @@ function firstCard({ boards }: PreviewView, { found, tally }: Readable): HTMLEle
       title: 'The first posts, as they will look',
       note: `${number(found.first.length)} of ${number(tally.accepted)}`,
     },
-    h('ol.first-posts', ...found.first.map(post)),
+    h('ol.first-posts', found.first.map(post)),
   );
 }
 
-function asWhom({ found }: Readable): HTMLElement {
+function asWhom({ found }: Readable): VNode {
   const { mirror, asOwner, asKnownCustomer, asNewCustomer, knownCustomers, newCustomers } = found;
   const rows = [
     { who: 'you, the owner of the token', n: asOwner, people: null },
@@ -437,12 +452,14 @@ function asWhom({ found }: Readable): HTMLElement {
   ].filter(({ n }) => n > 0);
   return tableCard(
     { title: 'Goes out as', note: 'customers may be told by the service' },
-    [
-      { head: 'Who', cell: ({ who }) => who },
-      { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
-      { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-    ],
-    rows,
+    {
+      columns: [
+        { head: 'Who', cell: ({ who }) => who },
+        { head: 'Rows', kind: 'number', cell: ({ n }) => number(n) },
+        { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
+      ],
+      rows,
+    },
   );
 }
 
@@ -455,14 +472,14 @@ function refusedCard({ tally }: Readable): Child {
       title: `${counted(tally.refused, 'row')} refused`,
       note: note ?? 'mend them and import the file again',
     },
-    table<RefusedLine>(
-      [
+    table<RefusedLine>({
+      columns: [
         { head: 'Line', cell: ({ line }) => number(line) },
         { head: 'Why', cell: ({ reason }) => reason },
       ],
-      tally.refusals.slice(0, REFUSALS_SHOWN),
-      'Refused rows',
-    ),
+      rows: tally.refusals.slice(0, REFUSALS_SHOWN),
+      label: 'Refused rows',
+    }),
   );
 }
 

@@ -1,138 +1,157 @@
-import type { KnownBoard } from '../../base/boards.ts';
+import { useEffect, useState } from 'preact/hooks';
 import type { Batches, BatchState } from '../../http/dashboard/batches.ts';
 import type { Committed, ImportLimits, ImportState } from '../../http/dashboard/imports.ts';
 import type { Boards } from '../../http/dashboard/outbox.ts';
 import type { ImportChoices } from '../../http/dashboard/uploads.ts';
+import type { KnownBoard } from '../../text/boards.ts';
 import { fetchJson, HttpError, withQuery } from '../api.ts';
-import { batchCards, sum } from '../batch.ts';
-import { type Child, fill, h } from '../dom.ts';
 import { counted, number, size, time } from '../format.ts';
-import { onNews, type Page, type PageContext } from '../page.ts';
-import { attempt, banner, card, liveRegion, pageHead, tableCard, tag } from '../parts.ts';
-import { type PreviewView, showPreview } from './import-preview.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { batchCards, sum } from '../parts/batch.ts';
+import { banner, card, pageHead, tag } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { tableCard } from '../parts/table.ts';
+import { pageOf, type Shown } from '../shell/page.ts';
+import { ImportPreview } from './import-preview.ts';
 
-/** Choose a file, see what it would do, import it, and watch it go out. Which file it is, stands in the address. */
-export const page: Page = {
+type Answer =
+  | { kind: 'none'; limits: ImportLimits; recent: Batches; why: string | null }
+  | { kind: 'file'; path: string; state: ImportState; boards: KnownBoard[]; batches: BatchState[] };
+
+/** Choose a file, see what it would do, import it, and watch it go out. Which file it is, is in the address. */
+export const page = pageOf<Answer>({
   title: 'Import',
-  async show(context) {
-    const file = context.url.searchParams.get('file');
-    const body = h('div.stacked');
-    context.root.append(
-      pageHead('Import a CSV', 'Nothing is sent before you have seen what would happen.'),
-      body,
-    );
-    if (file === null) body.append(...(await chooseFile(context)));
-    else await showFile(context, `/data/imports/${encodeURIComponent(file)}`, body);
-  },
-};
+  load: ({ url }, signal) => loadFile(url.searchParams.get('file'), signal),
+  follows: (_place, answer) => answer.kind === 'file' && answer.state.committed !== null,
+  view: (shown) => [
+    pageHead('Import a CSV', 'Nothing is sent before you have seen what would happen.'),
+    h(
+      'div.stacked',
+      shown.answer.kind === 'none' ? h(ChooseFile, shown) : h(OneFile, { key: shown.answer.path, ...shown }),
+    ),
+  ],
+});
 
 /** The file as far as somebody has come with it; where it is no longer there, that is said above the place to choose it again. */
-async function showFile(context: PageContext, path: string, body: HTMLElement): Promise<void> {
-  const load = (): Promise<ImportState> => fetchJson(path, { signal: context.signal });
-  let state: ImportState;
+async function loadFile(file: string | null, signal: AbortSignal): Promise<Answer> {
+  if (file === null) return await loadNone(null, signal);
+  const path = `/data/imports/${encodeURIComponent(file)}`;
   try {
-    state = await load();
+    const [state, { boards }] = await Promise.all([
+      fetchJson<ImportState>(path, { signal }),
+      fetchJson<Boards>('/data/outbox/boards', { signal }),
+    ]);
+    const sent = state.committed?.result?.batches ?? [];
+    const batches = await Promise.all(
+      sent.map((each) => fetchJson<BatchState>(`/data/batches/${encodeURIComponent(each)}`, { signal })),
+    );
+    return { kind: 'file', path, state, boards, batches };
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    body.append(banner('warn', error.message), ...(await chooseFile(context)));
-    return;
+    return await loadNone(error.message, signal);
   }
-  const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal: context.signal });
-  const again = async (): Promise<void> => draw(await load());
-  let isUnanswered = false;
-  const place: PreviewView['place'] = {
-    kind: null,
-    after: [0],
-    boards: new Map(),
-    choices: null,
-    isBusy: false,
-  };
-  const draw = async (found: ImportState): Promise<void> => {
-    state = found;
-    isUnanswered = false;
-    const { committed } = found;
-    if (committed) fill(body, ...(await showCommitted({ path, found: committed, boards, again })));
-    else
-      fill(body, ...showPreview({ path, state: found, boards, place, draw, commit, signal: context.signal }));
-  };
+}
+
+async function loadNone(why: string | null, signal: AbortSignal): Promise<Answer> {
+  const [limits, recent] = await Promise.all([
+    fetchJson<ImportLimits>('/data/imports/limits', { signal }),
+    fetchJson<Batches>('/data/batches', { signal }),
+  ]);
+  return { kind: 'none', limits, recent, why };
+}
+
+function OneFile({ answer, place, stats }: Shown<Answer>): Child {
+  /** What the service answered to a choice, until the whole page is loaded again. */
+  const [later, setLater] = useState<{ than: Answer; state: ImportState } | null>(null);
+  const [isUnanswered, setUnanswered] = useState(false);
+  useEffect(() => {
+    if (isUnanswered)
+      place.reload().then(
+        () => setUnanswered(false),
+        () => undefined,
+      );
+  }, [isUnanswered, stats]);
+  if (answer.kind === 'none') return null;
+  const { path, boards } = answer;
+  const state = later?.than === answer ? later.state : answer.state;
   // A request that failed may have been accepted, so the service is asked: now, or else as soon as its events are back.
   const commit = async (choices: ImportChoices): Promise<void> => {
     try {
-      await draw(await fetchJson<ImportState>(`${path}/commit`, { body: choices }));
+      await fetchJson<ImportState>(`${path}/commit`, { body: choices });
+      await place.reload();
     } catch (error) {
-      const found = await load().catch(() => null);
-      if (found) await draw(found);
-      if (found && !found.committed) throw error;
-      if (found) return;
-      isUnanswered = true;
-      fill(body, banner('warn', UNANSWERED));
+      const found = await fetchJson<ImportState>(path).catch(() => null);
+      if (found === null) return setUnanswered(true);
+      if (!found.committed) throw error;
+      await place.reload();
     }
   };
-  await draw(state);
-  onNews(context, async () => {
-    if (state.committed || isUnanswered) await again();
-  });
+  if (state.committed) return committed(answer, state.committed, () => place.reload());
+  if (isUnanswered) return banner('warn', UNANSWERED);
+  const draw = (next: ImportState): void => setLater({ than: answer, state: next });
+  return h(ImportPreview, { path, state, boards, draw, commit });
 }
 
 const UNANSWERED =
   'The service does not answer. It may have accepted the import: this page asks what became of it as soon as the service is back.';
 
 /** Where a file is chosen or dropped. It is read at once, and nothing of it is sent. */
-async function chooseFile({ go, signal }: PageContext): Promise<Node[]> {
-  const [{ bytes: limit }, recent] = await Promise.all([
-    fetchJson<ImportLimits>('/data/imports/limits', { signal }),
-    fetchJson<Batches>('/data/batches', { signal }),
-  ]);
-  const said = liveRegion();
+function ChooseFile({ answer, place: { go } }: Shown<Answer>): Child {
+  const { said, say, attempt } = useNews();
+  const [isOver, setOver] = useState(false);
+  if (answer.kind === 'file') return null;
+  const limit = answer.limits.bytes;
   const take = async (file: File): Promise<void> => {
     if (file.size > limit) throw new Error(tooLarge(limit));
-    fill(said, h('p.note', `Reading ${file.name} (${size(file.size)}) …`));
+    say(h('p.note', `Reading ${file.name} (${size(file.size)}) …`));
     const upload = { type: 'text/csv', content: file };
-    const { id } = await fetchJson<ImportState>('/data/imports', { file: upload, signal });
+    const { id } = await fetchJson<ImportState>('/data/imports', { file: upload });
     go(withQuery('/outbox/import', { file: id }));
   };
   const choose = (file: File | undefined): void => {
-    if (file) void attempt(said, () => take(file), signal);
+    if (file) void attempt(() => take(file));
   };
-  const input = h('input', { type: 'file', id: 'csv-file', accept: '.csv,text/csv,.tsv,.txt' });
-  input.addEventListener('change', () => {
-    choose(input.files?.[0]);
-    input.value = '';
+  const input = h('input', {
+    type: 'file',
+    id: 'csv-file',
+    accept: '.csv,text/csv,.tsv,.txt',
+    onChange: ({ currentTarget }) => {
+      choose(currentTarget.files?.[0]);
+      currentTarget.value = '';
+    },
   });
-  const chooser = card(
-    { title: 'A file', note: `up to ${size(limit)}` },
-    dropZone(
-      choose,
-      h('label.drop-title', { for: 'csv-file' }, 'Choose a CSV file, or drop it here'),
-      input,
+  const zone = {
+    'data-over': isOver ? '' : null,
+    onDragOver: (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(true);
+    },
+    onDragLeave: (): void => setOver(false),
+    onDrop: (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(false);
+      choose(event.dataTransfer?.files[0]);
+    },
+  };
+  return [
+    answer.why === null ? null : banner('warn', answer.why),
+    card(
+      { title: 'A file', note: `up to ${size(limit)}` },
       h(
-        'p.note',
-        'Exports of Canny, UserVoice, Featurebase, Productboard, Zendesk, Jira, Linear, GitHub, Trello, Asana, Notion and Airtable ' +
-          'are recognised; other files by the names of their columns. A file that was imported before adds only what is new in it.',
+        'div.drop',
+        zone,
+        h('label.drop-title', { for: 'csv-file' }, 'Choose a CSV file, or drop it here'),
+        input,
+        h(
+          'p.note',
+          'Exports of Canny, UserVoice, Featurebase, Productboard, Zendesk, Jira, Linear, GitHub, Trello, Asana, Notion and Airtable ' +
+            'are recognised; other files by the names of their columns. A file that was imported before adds only what is new in it.',
+        ),
+        said,
       ),
-      said,
     ),
-  );
-  const earlier = recentCard(recent);
-  return earlier ? [chooser, earlier] : [chooser];
-}
-
-function dropZone(take: (file: File | undefined) => void, ...content: HTMLElement[]): HTMLElement {
-  const zone = h('div.drop', ...content);
-  const over = (isOver: boolean): void => {
-    zone.toggleAttribute('data-over', isOver);
-  };
-  zone.addEventListener('dragover', (event) => {
-    event.preventDefault();
-    over(true);
-  });
-  zone.addEventListener('dragleave', () => over(false));
-  zone.addEventListener('drop', (event) => {
-    event.preventDefault();
-    over(false);
-    take(event.dataTransfer?.files[0]);
-  });
-  return zone;
+    recentCard(answer.recent),
+  ];
 }
 
 function tooLarge(limit: number): string {
@@ -140,15 +159,15 @@ function tooLarge(limit: number): string {
 }
 
 /** What the file brought, and below it the import as a whole. */
-async function showCommitted({ path, found, boards, again }: CommittedView): Promise<Child[]> {
-  const { batch, result } = found;
-  if (!result) return [banner('plain', 'The rows are being put into the outbox. You can leave this page.')];
-  const { tally, batches } = result;
-  const states = await Promise.all(
-    batches.map((each) => fetchJson<BatchState>(`/data/batches/${encodeURIComponent(each)}`)),
-  );
+function committed(
+  { path, boards, batches }: Answer & { kind: 'file' },
+  { batch, result }: Committed,
+  reload: () => Promise<void>,
+): Child {
+  if (!result) return banner('plain', 'The rows are being put into the outbox. You can leave this page.');
+  const { tally } = result;
   const left = tally.skipped > 0 ? `${number(tally.skipped)} left out, ` : '';
-  const rows = withQuery('/outbox', { batch: batches.at(-1) ?? batch });
+  const rows = withQuery('/outbox', { batch: result.batches.at(-1) ?? batch });
   return [
     card(
       { title: 'Imported' },
@@ -164,32 +183,29 @@ async function showCommitted({ path, found, boards, again }: CommittedView): Pro
         h('a.button', { id: 'other-file', href: '/outbox/import' }, 'Import another file'),
       ),
     ),
-    ...states.map((state) => batchCards({ state, boards, done: again })),
+    batches.map((state) => batchCards({ state, boards, done: reload })),
   ];
 }
 
-interface CommittedView {
-  path: string;
-  found: Committed;
-  boards: KnownBoard[];
-  again(): Promise<void>;
-}
-
 /** The newest imports, wherever they were begun. */
-function recentCard({ batches }: Batches): HTMLElement | null {
+function recentCard({ batches }: Batches): VNode | null {
   if (batches.length === 0) return null;
   return tableCard<Batches['batches'][number]>(
     { title: 'Recent imports' },
-    [
-      {
-        head: 'Import',
-        cell: ({ batch }) => h('a', { href: withQuery('/outbox', { batch }), title: batch }, beganAt(batch)),
-      },
-      { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
-      { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
-      { head: '', cell: (each) => standingTag(each) },
-    ],
-    batches,
+    {
+      columns: [
+        {
+          head: 'Import',
+          cell: ({ batch }) =>
+            h('a', { href: withQuery('/outbox', { batch }), title: batch }, beganAt(batch)),
+        },
+        { head: 'Rows', kind: 'number', cell: ({ counts }) => number(sum(counts)) },
+        { head: 'Sent', kind: 'number', cell: ({ counts }) => number(counts.confirmed) },
+        { head: '', cell: (each) => standingTag(each) },
+      ],
+      rows: batches,
+      key: ({ batch }) => batch,
+    },
   );
 }
 

@@ -1,46 +1,36 @@
+import { useState } from 'preact/hooks';
 import type { CreateOutcomeName } from '../../contract/endpoints.ts';
 import type { Boards, Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
-import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../../store/outbox/types.ts';
-import type { ViewedPost } from '../../store/outbox/view.ts';
+import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../../outbox/decide/types.ts';
+import type { ViewedPost } from '../../outbox/store/view.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { STATES, stateTag } from '../batch.ts';
-import { type Child, fill, h } from '../dom.ts';
-import { boardField, boardPicker } from '../fields.ts';
 import { lasted, number, time, withDates } from '../format.ts';
-import { keepDrawn, type Page } from '../page.ts';
-import {
-  banner,
-  button,
-  card,
-  facts,
-  field,
-  liveRegion,
-  openForm,
-  outward,
-  pageHead,
-  table,
-  tableCard,
-  timeTag,
-} from '../parts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { STATES, stateTag } from '../parts/batch.ts';
+import { BoardField } from '../parts/board-picker.ts';
+import { button, field } from '../parts/controls.ts';
+import { openForm } from '../parts/dialog.ts';
+import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { outward } from '../parts/prose.ts';
+import { type Column, tableCard } from '../parts/table.ts';
+import { pageOf } from '../shell/page.ts';
 import { differences } from '../text.ts';
 
 /** One row: what it says, what became of it, and what a person can decide about it. */
-export const page: Page = {
+export const page = pageOf<OutboxDetail>({
   title: 'Outbox row',
-  async show(context) {
-    const id = Number(context.parts[0]);
-    const load = (): Promise<OutboxDetail> => fetchJson(`/data/outbox/${id}`, { signal: context.signal });
-    const news = liveRegion();
-    const body = h('div.stacked');
-    const done = async (sentence: string): Promise<void> => {
-      for (const open of body.querySelectorAll('details')) open.open = false;
-      await redraw();
-      fill(news, banner('good', sentence));
+  follows: () => true,
+  load: ({ parts: [id] }, signal) => fetchJson(`/data/outbox/${Number(id)}`, { signal }),
+  view({ answer, place }) {
+    const { said, say } = useNews();
+    const done: Done = async (sentence) => {
+      await place.reload();
+      say(banner('good', sentence));
     };
-    const redraw = await keepDrawn(context, body, load, (detail) => content(detail, done));
-    context.root.append(news, body);
+    return [said, h('div.stacked', content(answer, done))];
   },
-};
+});
 
 type Done = (sentence: string) => Promise<void>;
 
@@ -56,7 +46,7 @@ function content(detail: OutboxDetail, done: Done): Child[] {
     ),
     doubled(detail),
     main(detail, done),
-    card({ title: 'Attempts', note: 'Every request that was made for it' }, attemptTable(attempts)),
+    attemptsCard(attempts),
     editsCard(detail),
   ];
 }
@@ -72,7 +62,7 @@ function doubled({ row, posts }: OutboxDetail): Child {
   );
 }
 
-function main(detail: OutboxDetail, done: Done): HTMLElement {
+function main(detail: OutboxDetail, done: Done): VNode {
   const { row } = detail;
   const why = row.state === 'confirmed' ? null : reasonOf(detail);
   if (row.state === 'uncertain') return uncertain(detail, done);
@@ -131,11 +121,13 @@ function editsCard({ row, edits }: OutboxDetail): Child {
   };
   return tableCard(
     { title: 'Changes by people', note: 'What it said before is kept' },
-    [
-      { head: 'When', cell: ({ edit }) => h('span.nowrap', timeTag(edit.edited_at)) },
-      { head: 'What', cell: ({ edit, i }) => changed(edit, i) },
-    ],
-    edits.map((edit, i) => ({ edit, i })),
+    {
+      columns: [
+        { head: 'When', cell: ({ edit }) => h('span.nowrap', timeTag(edit.edited_at)) },
+        { head: 'What', cell: ({ edit, i }) => changed(edit, i) },
+      ],
+      rows: edits.map((edit, i) => ({ edit, i })),
+    },
   );
 }
 
@@ -143,20 +135,15 @@ function editsCard({ row, edits }: OutboxDetail): Child {
 async function openEditor({ row }: OutboxDetail, done: Done): Promise<void> {
   const { boards } = await fetchJson<Boards>('/data/outbox/boards');
   const isKnown = boards.some(({ slug }) => slug === row.board);
-  const board = boardPicker({ id: 'edit-board', label: 'Board', boards, chosen: row.board });
-  const input = (name: keyof PostText, type = 'text'): HTMLInputElement => {
-    const element = h('input', { name, type, autocomplete: 'off', dir: 'auto' });
-    element.value = row[name] ?? '';
-    return element;
-  };
-  const content = h('textarea', { name: 'content', rows: 5, dir: 'auto' });
-  content.value = row.content;
+  const input = (name: keyof PostText, type = 'text'): VNode =>
+    h('input', { name, type, autocomplete: 'off', dir: 'auto', defaultValue: row[name] ?? '' });
   openForm({
     title: `Change row ${row.id}`,
     content: [
-      boardField(isKnown ? 'Board' : `Board (the mirror knows no “${row.board}”)`, board),
+      isKnown ? null : h('p.note', `The mirror knows no board “${row.board}”.`),
+      h(BoardField, { id: 'edit-board', label: 'Board', boards, chosen: row.board }),
       field('Title', input('title')),
-      field('Text', content),
+      field('Text', h('textarea', { name: 'content', rows: 5, dir: 'auto', defaultValue: row.content })),
       h(
         'div.pair',
         field("Customer's e-mail", input('email', 'email')),
@@ -172,7 +159,7 @@ async function openEditor({ row }: OutboxDetail, done: Done): Promise<void> {
     ],
     action: 'Save and send',
     async run(fields) {
-      const body = { ...Object.fromEntries(fields), board: board.value(), retry: true };
+      const body = { ...Object.fromEntries(fields), retry: true };
       await fetchJson(`/data/outbox/${row.id}/edit`, { body });
       await done('It is changed, queued, and will be sent in its turn.');
     },
@@ -190,7 +177,7 @@ function became({ row, posts, original }: OutboxDetail): [string, Child][] {
   return [['Created as', [link, ' ', original && outward(original, '(open the original)')]], ...found];
 }
 
-function uncertain(detail: OutboxDetail, done: Done): HTMLElement {
+function uncertain(detail: OutboxDetail, done: Done): VNode {
   const { row, posts } = detail;
   const candidates = posts.filter((post) => row.candidates.includes(post.id));
   return card(
@@ -213,35 +200,28 @@ const OUTCOMES: Record<CreateOutcomeName, string> = {
   'not-sent': 'Not sent',
 };
 
-function attemptTable(attempts: readonly AttemptRow[]): HTMLElement {
-  return table<AttemptRow>(
-    [
-      { head: 'No.', cell: ({ n }) => number(n) },
-      { head: 'Started', cell: ({ started_at }) => h('span.nowrap', timeTag(started_at)) },
-      { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
-      {
-        head: 'Outcome',
-        cell: ({ outcome }) => (outcome === null ? 'In progress' : OUTCOMES[outcome]),
-      },
-      { head: 'HTTP', cell: ({ http_status }) => http_status ?? '–' },
-      { head: 'Error', cell: ({ error }) => (error === null ? '–' : withDates(error)) },
-    ],
-    attempts,
-    'Attempts',
-    'It has not been sent yet.',
+const ATTEMPTS: Column<AttemptRow>[] = [
+  { head: 'No.', cell: ({ n }) => number(n) },
+  { head: 'Started', cell: ({ started_at }) => h('span.nowrap', timeTag(started_at)) },
+  { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
+  { head: 'Outcome', cell: ({ outcome }) => (outcome === null ? 'In progress' : OUTCOMES[outcome]) },
+  { head: 'HTTP', cell: ({ http_status }) => http_status ?? '–' },
+  { head: 'Error', cell: ({ error }) => (error === null ? '–' : withDates(error)) },
+];
+
+function attemptsCard(rows: readonly AttemptRow[]): VNode {
+  return tableCard(
+    { title: 'Attempts', note: 'Every request that was made for it' },
+    { columns: ATTEMPTS, rows, empty: 'It has not been sent yet.' },
   );
 }
 
 /** Our row and the posts it may be, side by side; where a post differs from the row, it is marked. */
-function compare(
-  row: OutboxRow,
-  posts: readonly ViewedPost[],
-  action: (post: ViewedPost) => Child,
-): HTMLElement {
+function compare(row: OutboxRow, posts: readonly ViewedPost[], action: (post: ViewedPost) => Child): VNode {
   return h('div.compare', own(row), ...posts.map((post) => candidate(row, post, action(post))));
 }
 
-function own(row: OutboxRow): HTMLElement {
+function own(row: OutboxRow): VNode {
   return h(
     'article.own',
     { 'aria-label': 'Our row' },
@@ -256,7 +236,7 @@ function own(row: OutboxRow): HTMLElement {
   );
 }
 
-function candidate(row: OutboxRow, post: ViewedPost, action: Child): HTMLElement {
+function candidate(row: OutboxRow, post: ViewedPost, action: Child): VNode {
   const by = post.creator_email ?? post.creator_name ?? 'somebody';
   const isOther = row.email !== null && row.email.toLowerCase() !== by.toLowerCase();
   return h(
@@ -339,7 +319,7 @@ function decisions(detail: OutboxDetail, done: Done): Child {
     });
   };
   return [
-    can.resolve ? byNumber(detail, done) : null,
+    can.resolve ? h(ByNumber, { id: row.id, done }) : null,
     h(
       'div.actions',
       can.edit ? button('Change and send', () => void openEditor(detail, done), { id: 'edit' }) : null,
@@ -353,7 +333,7 @@ function decisions(detail: OutboxDetail, done: Done): Child {
 function askFirst(id: number, decision: Decision, choice: Choice, done: Done, body: object = {}): void {
   openForm({
     title: choice.label,
-    content: [choice.text],
+    content: choice.text,
     action: choice.label,
     isDangerous: choice.isDangerous ?? false,
     async run() {
@@ -388,19 +368,30 @@ function resolveAs(id: number, post: number, done: Done): void {
 }
 
 /** For a post that somebody found upstream and the mirror did not think of. */
-function byNumber({ row }: OutboxDetail, done: Done): HTMLElement {
-  const input = h('input', { id: 'post-number', inputmode: 'numeric', autocomplete: 'off', size: 12 });
-  const trouble = h('div');
+function ByNumber({ id, done }: { id: number; done: Done }): VNode {
+  const [number, setNumber] = useState('');
+  const [trouble, setTrouble] = useState<Child>(null);
   const choose = (): void => {
-    const post = Number(input.value);
-    if (Number.isSafeInteger(post) && post >= 0) resolveAs(row.id, post, done);
-    else fill(trouble, banner('warn', 'Give the number of the post, such as 1234.'));
+    const post = Number(number);
+    if (number !== '' && Number.isSafeInteger(post) && post >= 0) resolveAs(id, post, done);
+    else setTrouble(banner('warn', 'Give the number of the post, such as 1234.'));
   };
-  const act = button('It is that post', choose, { id: 'is-other' });
+  const input = h('input', {
+    id: 'post-number',
+    inputMode: 'numeric',
+    autocomplete: 'off',
+    size: 12,
+    value: number,
+    onInput: ({ currentTarget }) => setNumber(currentTarget.value),
+  });
   return h(
     'details.below',
     h('summary', 'It is another post'),
-    h('div.filters', field('Number of the post', input), act),
+    h(
+      'div.filters',
+      field('Number of the post', input),
+      button('It is that post', choose, { id: 'is-other' }),
+    ),
     trouble,
   );
 }

@@ -1,93 +1,91 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { BatchState } from '../../http/dashboard/batches.ts';
 import type { Boards, Created, ListedRow, OutboxPage } from '../../http/dashboard/outbox.ts';
-import type { OutboxState } from '../../store/outbox/types.ts';
+import type { OutboxState } from '../../outbox/decide/types.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { batchCards, STATES, stateTag, sum } from '../batch.ts';
-import { type Child, fill, h } from '../dom.ts';
-import { boardField, boardPicker } from '../fields.ts';
 import { ago, counted, number, span, withDates } from '../format.ts';
-import { chosenIn, onNews, type Page } from '../page.ts';
-import {
-  attempt,
-  banner,
-  button,
-  card,
-  field,
-  liveRegion,
-  openForm,
-  outward,
-  pageHead,
-  pager,
-  tag,
-  timeTag,
-} from '../parts.ts';
-import { similarWhileTyping } from '../similar.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { batchCards, STATES, stateTag, sum } from '../parts/batch.ts';
+import { BoardField } from '../parts/board-picker.ts';
+import { button, field } from '../parts/controls.ts';
+import { openForm } from '../parts/dialog.ts';
+import { banner, card, pageHead, pager, tag, timeTag } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { outward } from '../parts/prose.ts';
+import { SimilarWhileTyping } from '../parts/similar.ts';
+import { choicesOf, pageOf } from '../shell/page.ts';
+
+const choices = choicesOf(['state', 'batch', 'before', 'after', 'from']);
 
 /** `from` is where the page stands in the list. */
 type Filter = Record<'batch' | 'before' | 'after' | 'from', string | null> & { state: OutboxState | null };
 
+interface Answer {
+  found: OutboxPage;
+  /** Of an import, what is known of it as a whole, and the boards its rows can be moved to. */
+  whole: { state: BatchState; boards: Boards['boards'] } | null;
+}
+
 /** What is on its way, by state; and the ways to put something in. */
-export const page: Page = {
+export const page = pageOf<Answer>({
   title: 'Outbox',
-  async show(context) {
-    const { from, ...filter } = filterOf(context.url);
-    const { signal } = context;
-    const load = (): Promise<OutboxPage> => fetchJson(withQuery('/data/outbox', { ...filter }), { signal });
-    const news = liveRegion();
-    const [whole, body] = [h('div.stacked'), h('div.stacked')];
-    const drawImport = await importDrawer(filter.batch, whole, news, signal);
-    const draw = async (): Promise<void> => {
-      const [found] = await Promise.all([load(), drawImport()]);
-      fill(body, ...content({ ...filter, from }, found));
+  follows: () => true,
+  async load({ url }, signal) {
+    const { from, ...filter } = filterOf(url);
+    const [found, whole] = await Promise.all([
+      fetchJson<OutboxPage>(withQuery('/data/outbox', filter), { signal }),
+      wholeOf(filter.batch, signal),
+    ]);
+    return { found, whole };
+  },
+  view({ answer: { found, whole }, place }) {
+    const { said, say, attempt } = useNews();
+    const done = async (sentence: string): Promise<void> => {
+      await place.reload();
+      say(banner('good', sentence));
     };
-    await draw();
-    context.root.append(
+    const write = (): Promise<void> => writePost(({ row, notes }) => say(created(row.id, notes)));
+    const isNew = place.url.searchParams.has('new');
+    useEffect(() => {
+      if (!isNew) return;
+      history.replaceState(null, '', place.url.pathname);
+      void attempt(write);
+    }, [isNew]);
+    return [
       pageHead(
         'Outbox',
         'Posts on their way upstream. Each is sent once; a row that needs a decision waits for you.',
-        tools(news),
+        h(
+          'div.filters',
+          button('New post', () => void attempt(write)),
+          h('a.button.main', { href: '/outbox/import' }, 'Import a CSV'),
+        ),
       ),
-      h('div.stacked', news, whole, body),
-    );
-    onNews(context, draw);
+      h(
+        'div.stacked',
+        said,
+        whole && h('div.stacked', batchCards({ ...whole, done })),
+        h('div.stacked', content(filterOf(place.url), found)),
+      ),
+    ];
   },
-};
+});
 
-/** Of an import, the cards about it as a whole stand above its rows. */
-async function importDrawer(
-  batch: string | null,
-  whole: HTMLElement,
-  news: HTMLElement,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  if (!batch?.startsWith('import-')) return async () => undefined;
-  const { boards } = await fetchJson<Boards>('/data/outbox/boards', { signal });
-  const draw = async (): Promise<void> => {
-    const state = await fetchJson<BatchState>(`/data/batches/${encodeURIComponent(batch)}`, { signal });
-    const done = async (sentence: string): Promise<void> => {
-      await draw();
-      fill(news, banner('good', sentence));
-    };
-    fill(whole, ...batchCards({ state, boards, done }));
-  };
-  return draw;
+async function wholeOf(batch: string | null, signal: AbortSignal): Promise<Answer['whole']> {
+  if (!batch?.startsWith('import-')) return null;
+  const [state, { boards }] = await Promise.all([
+    fetchJson<BatchState>(`/data/batches/${encodeURIComponent(batch)}`, { signal }),
+    fetchJson<Boards>('/data/outbox/boards', { signal }),
+  ]);
+  return { state, boards };
 }
 
 function filterOf(url: URL): Filter {
-  const { state, ...rest } = chosenIn(url, ['state', 'batch', 'before', 'after', 'from']);
+  const { state, ...rest } = choices.read(url);
   return { ...rest, state: state !== null && state in STATES ? (state as OutboxState) : null };
 }
 
-function tools(news: HTMLElement): HTMLElement {
-  const write = (): Promise<void> => writePost(({ row, notes }) => fill(news, created(row.id, notes)));
-  return h(
-    'div.filters',
-    button('New post', () => void attempt(news, write)),
-    h('a.button.main', { href: '/outbox/import' }, 'Import a CSV'),
-  );
-}
-
-function created(id: number, notes: string[]): HTMLElement {
+function created(id: number, notes: string[]): VNode {
   const note = notes.map((text) => ` Note: ${text}.`);
   return banner(
     'good',
@@ -118,28 +116,29 @@ function content(filter: Filter, found: OutboxPage): Child[] {
         ),
     card(
       { title: state === null ? 'All rows' : STATES[state].name, note: state && STATES[state].meaning },
-      rows.length > 0 ? h('ul.lines', ...rows.map(line)) : empty(filter),
+      rows.length > 0 ? h('ul.lines', rows.map(line)) : empty(filter),
       pagerOf(filter, found),
     ),
   ];
 }
 
-function chips({ state, batch }: Filter, counts: OutboxPage['counts']): HTMLElement {
-  const chip = (one: OutboxState | null): HTMLElement => {
+function chips({ state, batch }: Filter, counts: OutboxPage['counts']): VNode {
+  const chip = (one: OutboxState | null): VNode => {
     const [name, n] = one === null ? ['All', sum(counts)] : [STATES[one].name, counts[one]];
     const href = withQuery('/outbox', { state: one, batch });
     const current = one === state ? 'true' : null;
-    const link = { id: `state-${one ?? 'all'}`, href, 'aria-current': current };
-    return h('li', h('a', link, name, h('span', number(n))));
+    const id = `state-${one ?? 'all'}`;
+    return h('li', h('a', { id, href, 'aria-current': current }, name, h('span', number(n))));
   };
   const states = Object.keys(STATES) as OutboxState[];
-  return h('ul.chips', { 'aria-label': 'Rows by state' }, ...[null, ...states].map(chip));
+  return h('ul.chips', { 'aria-label': 'Rows by state' }, [null, ...states].map(chip));
 }
 
-function line(row: ListedRow): HTMLElement {
+function line(row: ListedRow): VNode {
   const { id, state, title, changed_at } = row;
   return h(
     'li',
+    { key: id },
     stateTag(state),
     h(
       'div.main',
@@ -190,7 +189,7 @@ function pagerOf(filter: Filter, { rows, counts, before, after }: OutboxPage): C
 /** What a page of the server holds. */
 const PAGE_ROWS = 50;
 
-function empty({ state, batch, before, after }: Filter): HTMLElement {
+function empty({ state, batch, before, after }: Filter): VNode {
   if ([state, batch, before, after].some((chosen) => chosen !== null)) return h('p.empty', 'No row matches.');
   return h(
     'p.empty',
@@ -207,25 +206,51 @@ async function writePost(onCreated: (created: Created) => void): Promise<void> {
   const key = [...crypto.getRandomValues(new Uint8Array(16))]
     .map((n) => n.toString(16).padStart(2, '0'))
     .join('');
-  const board = boardPicker({ id: 'new-board', label: 'Board', boards, chosen: boards[0]?.slug ?? '' });
-  const title = h('input', { name: 'title', required: true, autocomplete: 'off', dir: 'auto' });
-  const content = h('textarea', { name: 'content', rows: 5, dir: 'auto' });
-  const email = h('input', { name: 'email', type: 'email', autocomplete: 'off' });
-  const name = h('input', { name: 'full_name', autocomplete: 'off' });
   openForm({
     title: 'New post',
-    content: [
-      boardField('Board', board),
-      field('Title', title),
-      field('Text', content),
-      similarWhileTyping(title, content),
-      h('div.pair', field("Customer's e-mail (optional)", email), field("Customer's name (optional)", name)),
-      h('p.note', 'With an e-mail it goes out as that customer, without one as yours.'),
-    ],
+    content: h(PostFields, { boards }),
     action: 'Send',
     async run(fields) {
-      const body = { ...Object.fromEntries(fields), board: board.value(), key };
-      onCreated(await fetchJson<Created>('/data/outbox', { body }));
+      onCreated(await fetchJson<Created>('/data/outbox', { body: { ...Object.fromEntries(fields), key } }));
     },
   });
+}
+
+function PostFields({ boards }: Boards): Child {
+  const [title, setTitle] = useState('');
+  const [text, setText] = useState('');
+  return [
+    h(BoardField, { id: 'new-board', label: 'Board', boards, chosen: boards[0]?.slug ?? '' }),
+    field(
+      'Title',
+      h('input', {
+        name: 'title',
+        required: true,
+        autocomplete: 'off',
+        dir: 'auto',
+        value: title,
+        onInput: ({ currentTarget }) => setTitle(currentTarget.value),
+      }),
+    ),
+    field(
+      'Text',
+      h('textarea', {
+        name: 'content',
+        rows: 5,
+        dir: 'auto',
+        value: text,
+        onInput: ({ currentTarget }) => setText(currentTarget.value),
+      }),
+    ),
+    h(SimilarWhileTyping, { title, content: text }),
+    h(
+      'div.pair',
+      field(
+        "Customer's e-mail (optional)",
+        h('input', { name: 'email', type: 'email', autocomplete: 'off' }),
+      ),
+      field("Customer's name (optional)", h('input', { name: 'full_name', autocomplete: 'off' })),
+    ),
+    h('p.note', 'With an e-mail it goes out as that customer, without one as yours.'),
+  ];
 }

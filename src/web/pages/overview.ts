@@ -2,40 +2,39 @@ import type { OverviewAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { timeChart } from '../chart.ts';
-import { type Child, fill, h, refill } from '../dom.ts';
-import { boardChoices, choiceField, withZone, zonedPeriodFields } from '../fields.ts';
 import { ago, counted, number, OWN_ZONE, percent, period, span, withDates } from '../format.ts';
-import { type Choose, keepChosen, keepDrawn, type Page } from '../page.ts';
-import { attempt, bars, card, pageHead, postLink, swatched, table } from '../parts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { timeChart } from '../parts/chart.ts';
+import { boardChoices, choiceField } from '../parts/controls.ts';
+import { card, pageHead, swatched } from '../parts/layout.ts';
+import { withZone, zonedPeriodFields } from '../parts/period.ts';
+import { postLink } from '../parts/prose.ts';
+import { bars, table } from '../parts/table.ts';
+import { type Choose, choicesOf, pageOf, results } from '../shell/page.ts';
 
-const NAMES = ['since', 'until', 'tz', 'board'] as const;
-type Chosen = Record<(typeof NAMES)[number], string | null>;
+const choices = choicesOf(['since', 'until', 'tz', 'board'], withZone);
+type Chosen = ReturnType<typeof choices.read>;
 
 /** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
-export const page: Page = {
+export const page = pageOf<OverviewAnswer>({
   title: 'Overview',
-  async show(context) {
-    const [lead, tools, body] = [h('span'), h('div.filters'), h('div')];
-    const { now, choose } = keepChosen(context, NAMES, () => attempt(body, redraw, context.signal), withZone);
-    const load = async (): Promise<Overview> => {
-      const chosen = now();
-      const tz = chosen.tz ?? OWN_ZONE;
-      const path = withQuery('/data/overview', { ...chosen, tz });
-      const { asOf, ...overview } = await fetchJson<OverviewAnswer>(path, { signal: context.signal });
-      if (chosen === now()) fill(lead, leadOf(overview, asOf, tz));
-      refill(tools, ...fieldsOf(now(), overview, choose));
-      // A period that ends now is another one each time, and no reason to draw everything again.
-      return { ...overview, since: chosen.since ?? '', until: chosen.until ?? '' };
-    };
-    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, now()));
-    const redraw = await keepDrawn(context, body, load, (overview, signal) => [
-      h('div.figures', ...figuresOf(overview, toReport)),
-      ...cardsOf(overview, toReport, signal),
-    ]);
-    context.root.append(pageHead('Overview', lead, tools), body);
+  choices,
+  follows: () => true,
+  load({ url }, signal) {
+    const chosen = choices.read(url);
+    return fetchJson(withQuery('/data/overview', { ...chosen, tz: chosen.tz ?? OWN_ZONE }), { signal });
   },
-};
+  view(shown) {
+    const { place, answer } = shown;
+    const chosen = choices.read(place.url);
+    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, chosen));
+    const tools = fieldsOf(chosen, answer, choices.chooser(place));
+    return [
+      pageHead('Overview', leadOf(answer, chosen.tz ?? OWN_ZONE), h('div.filters', tools)),
+      results(shown, h('div.figures', figuresOf(answer, toReport)), cardsOf(answer, toReport)),
+    ];
+  },
+});
 
 /** The address of a report with what is chosen here. */
 type ToReport = (name: ReportName) => string;
@@ -47,7 +46,7 @@ function withoutPeriod(name: ReportName, { since, until, tz, board }: Chosen): P
   return name === 'boards' ? period : { ...period, board };
 }
 
-function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Chosen>): HTMLElement[] {
+function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Chosen>): VNode[] {
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   return [
     ...zonedPeriodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
@@ -55,7 +54,7 @@ function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Cho
   ];
 }
 
-function leadOf({ since, until, board, boards }: Overview, asOf: string, zone: string): string {
+function leadOf({ since, until, board, boards, asOf }: OverviewAnswer, zone: string): string {
   const days = Math.round((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const where = boards.find(({ slug }) => slug === board)?.name ?? 'all boards';
   const age = Date.now() - Date.parse(asOf);
@@ -68,7 +67,7 @@ function leadOf({ since, until, board, boards }: Overview, asOf: string, zone: s
   }.`;
 }
 
-function figuresOf({ figures }: Overview, toReport: ToReport): HTMLElement[] {
+function figuresOf({ figures }: Overview, toReport: ToReport): VNode[] {
   const { posts, votes, comments, customers } = figures;
   return [
     figure(['Posts', toReport('new-by-week')], posts.total, posts, 'new'),
@@ -83,7 +82,7 @@ function figure(
   shown: number | null,
   { recent, prior }: Overview['figures']['posts'],
   verb: string | null,
-): HTMLElement {
+): VNode {
   const change = recent === null || !prior ? null : (recent - prior) / prior;
   const way = change === null || change === 0 ? 'same' : change > 0 ? 'up' : 'down';
   const moved = verb && (recent === null ? 'change not known yet' : `${number(recent)} ${verb}`);
@@ -105,12 +104,12 @@ function figure(
   );
 }
 
-function unreadService(): HTMLElement {
+function unreadService(): VNode {
   const sync = h('a', { href: '/sync' }, 'Sync');
   return h('p.empty', 'Nothing is mirrored yet. The first pass is on its way: see ', sync, '.');
 }
 
-function emptyService(): HTMLElement {
+function emptyService(): VNode {
   const [write, file] = [
     h('a', { href: '/outbox' }, 'Write the first one'),
     h('a', { href: '/outbox/import' }, 'import a CSV'),
@@ -118,9 +117,14 @@ function emptyService(): HTMLElement {
   return h('p.empty', 'The service has no posts. ', write, ', or ', file, '.');
 }
 
-function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): Child[] {
+function cardsOf(overview: Overview, toReport: ToReport): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
   const over = step === 'day' ? 'a day' : 'a week';
+  const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
+  const toPosts = (since: string): string => {
+    const until = new Date(Date.parse(since) + stepMs).toISOString().slice(0, 10);
+    return withQuery('/posts', { since, until, board, tz: timeZone });
+  };
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService()];
   const isKnown = newVotes.some((votes) => votes !== null);
@@ -130,34 +134,29 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
       'div.grid',
       card(
         { title: 'New posts', href: toReport('new-by-week'), note: over, size: 'half' },
-        timeChart(
-          {
-            title: 'New posts',
-            unit: `posts ${over}`,
-            times,
-            series: [{ label: 'posts', kind: 'bars', values: newPosts }],
-            empty: 'No post was written in this period.',
-          },
-          signal,
-        ),
+        timeChart({
+          title: 'New posts',
+          unit: `posts ${over}`,
+          times,
+          series: [{ label: 'posts', kind: 'bars', values: newPosts }],
+          href: toPosts,
+          empty: 'No post was written in this period.',
+        }),
       ),
       card(
         { title: 'Votes gained', href: toReport('votes'), note: over, size: 'half' },
         isKnown
-          ? timeChart(
-              {
-                title: 'Votes gained',
-                unit: `votes ${over}`,
-                times,
-                series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
-                empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
-              },
-              signal,
-            )
+          ? timeChart({
+              title: 'Votes gained',
+              unit: `votes ${over}`,
+              times,
+              series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
+              empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
+            })
           : h('p.empty', withDates(watching ?? 'Not known yet.', timeZone)),
       ),
       card(
-        { title: 'By status', href: toReport('funnel'), note: 'posts', size: 'half' },
+        { title: 'By status', href: toReport('funnel'), note: 'posts, all time', size: 'half' },
         bars(
           byStatus.map(({ id, name, color, posts }) => ({
             label: name,
@@ -169,7 +168,7 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
         ),
       ),
       card(
-        { title: 'By board', href: toReport('boards'), note: 'posts', size: 'half' },
+        { title: 'By board', href: toReport('boards'), note: 'posts, all time', size: 'half' },
         bars(
           byBoard.map(({ id, name, posts }) => ({
             label: name,
@@ -181,7 +180,7 @@ function cardsOf(overview: Overview, toReport: ToReport, signal: AbortSignal): C
       ),
       climbersCard(overview, toReport('climbers')),
       unansweredCard(overview, toReport('unanswered')),
-      firstReplyCard(overview, toReport('first-reply'), signal),
+      firstReplyCard(overview, toReport('first-reply')),
     ),
     notes.length > 0 ? h('p.note', withDates(notes.join(' '), timeZone)) : null,
   ];
@@ -194,25 +193,27 @@ function titled({ id, title, status, statusColor, board }: Titled, list: string)
   ];
 }
 
-function climbersCard({ climbers, figures }: Overview, href: string): HTMLElement {
+function climbersCard({ climbers, figures }: Overview, href: string): VNode {
   return card(
     { title: 'Fastest climbers', href, note: 'more votes a day than before', size: 'half' },
-    table(
-      [
+    table({
+      columns: [
         { head: 'Post', kind: 'wide', cell: (post) => titled(post, 'climber') },
         { head: 'Gained', kind: 'number', cell: ({ gained }) => `+${number(gained)}` },
         { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
       ],
-      climbers,
-      'Posts that gather votes faster than before',
-      figures.votes.recent === null
-        ? 'Known once the mirror has watched for a while.'
-        : 'No post gained votes in this period.',
-    ),
+      rows: climbers,
+      key: ({ id }) => id,
+      label: 'Posts that gather votes faster than before',
+      empty:
+        figures.votes.recent === null
+          ? 'Known once the mirror has watched for a while.'
+          : 'No post gained votes in this period.',
+    }),
   );
 }
 
-function unansweredCard({ unanswered, board }: Overview, href: string): HTMLElement {
+function unansweredCard({ unanswered, board }: Overview, href: string): VNode {
   return card(
     {
       title: 'Unanswered',
@@ -220,22 +221,23 @@ function unansweredCard({ unanswered, board }: Overview, href: string): HTMLElem
       note: h('a', { href: withQuery('/posts', { board, sort: 'votes' }) }, 'All posts by votes'),
       size: 'half',
     },
-    table(
-      [
+    table({
+      columns: [
         { head: 'Post', kind: 'wide', cell: (post) => titled(post, 'unanswered') },
         { head: 'Waiting', kind: 'number', cell: ({ waitingSeconds }) => span(waitingSeconds * 1000) },
         { head: 'Votes', kind: 'number', cell: ({ votes }) => number(votes) },
       ],
-      unanswered,
-      'Open posts of customers without a reply of the team',
-      'Every open post of a customer in this period has a reply of the team.',
-    ),
+      rows: unanswered,
+      key: ({ id }) => id,
+      label: 'Open posts of customers without a reply of the team',
+      empty: 'Every open post of a customer in this period has a reply of the team.',
+    }),
   );
 }
 
 const HOUR = 3600;
 
-function firstReplyCard({ firstReply }: Overview, href: string, signal: AbortSignal): HTMLElement {
+function firstReplyCard({ firstReply }: Overview, href: string): VNode {
   const posts = firstReply.reduce((total, week) => total + week.posts, 0);
   const answered = firstReply.reduce((total, week) => total + week.answered, 0);
   const note =
@@ -247,15 +249,12 @@ function firstReplyCard({ firstReply }: Overview, href: string, signal: AbortSig
     { title: 'Time to first reply', href, note },
     answered === 0
       ? h('p.empty', 'No post of a customer in this period has a reply of the team yet.')
-      : timeChart(
-          {
-            title: 'Time to first reply',
-            unit: 'hours until half of the answered posts of the week had a reply',
-            times: firstReply.map(({ week }) => week),
-            series: [{ label: 'median hours', kind: 'bars', values: hours }],
-            height: 160,
-          },
-          signal,
-        ),
+      : timeChart({
+          title: 'Time to first reply',
+          unit: 'hours until half of the answered posts of the week had a reply',
+          times: firstReply.map(({ week }) => week),
+          series: [{ label: 'median hours', kind: 'bars', values: hours }],
+          height: 160,
+        }),
   );
 }

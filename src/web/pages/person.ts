@@ -1,34 +1,36 @@
-import type { PersonComment, PersonFacts, PersonView } from '../../store/browse/pages.ts';
+import type { PersonComment, PersonFacts, PersonView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { customerRow } from '../customer-file.ts';
-import { type Child, h } from '../dom.ts';
 import { counted, date, number } from '../format.ts';
-import { keepDrawn, type Page } from '../page.ts';
-import { card, facts, pageHead, postLink, prose, tag, timeTag } from '../parts.ts';
-import { postRow } from './posts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
+import { postRow } from '../parts/post-row.ts';
+import { postLink, prose } from '../parts/prose.ts';
+import { pageOf } from '../shell/page.ts';
 
 /** A person: who they are, what they asked for, what they said. */
-export const page: Page = {
-  title: 'Person',
-  async show(context) {
-    const { root, url, parts, signal } = context;
-    const path = withQuery('/data/people', { id: parts[0], email: url.searchParams.get('email') });
-    const body = h('div.stacked');
-    await keepDrawn(context, body, () => fetchJson<PersonView>(path, { signal }), drawn);
-    root.append(h('p.crumbs', h('a', { href: '/reports/customers' }, 'Customers')), body);
-  },
-};
+export const page = pageOf<PersonView>({
+  title: ({ person }) => nameOf(person),
+  follows: () => true,
+  load: ({ parts: [id] }, signal) => fetchJson(withQuery('/data/people', { id }), { signal }),
+  view: ({ answer }) => [
+    h('p.crumbs', h('a', { href: '/people' }, 'People')),
+    h('div.stacked', content(answer)),
+  ],
+});
 
-function drawn({ person, posts, comments }: PersonView): Child[] {
-  const name = person.name ?? `User ${person.id}`;
-  document.title = `${name} · Feedback Mirror`;
+function nameOf({ name, id }: PersonFacts): string {
+  return name ?? `User ${id}`;
+}
+
+function content({ person, posts, comments }: PersonView): Child[] {
   const lead = `${counted(posts.total, 'post')} with ${counted(posts.votes, 'vote')}, ${counted(comments.total, 'comment')}.`;
   const all =
     posts.total > posts.newest.length
       ? h('a', { href: withQuery('/posts', { creator: person.id }) }, `All ${number(posts.total)}`)
       : null;
   return [
-    pageHead(name, lead),
+    pageHead(nameOf(person), lead),
     h('div.grid', card({ title: 'About', size: 'third' }, facts(factsOf(person))), segmentCard(person)),
     card(
       { title: 'Posts', note: all ?? 'the newest first' },
@@ -62,7 +64,7 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
 }
 
 /** What the upstream tells of them beyond its own fields, and their line in the file of customers that is chosen in a report. */
-function segmentCard({ email, extra }: PersonFacts): HTMLElement {
+function segmentCard({ email, extra }: PersonFacts): VNode {
   const told = Object.entries((extra === null ? {} : JSON.parse(extra)) as Record<string, unknown>).map(
     ([name, value]): [string, Child] => [name, typeof value === 'string' ? value : JSON.stringify(value)],
   );
@@ -84,7 +86,7 @@ function segmentCard({ email, extra }: PersonFacts): HTMLElement {
   );
 }
 
-function commentItem({ postId, postTitle, content, created, internal }: PersonComment): HTMLElement {
+function commentItem({ postId, postTitle, content, created, internal }: PersonComment): VNode {
   return h(
     'li',
     { class: internal ? 'internal' : null },

@@ -1,44 +1,36 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CommentsAnswer, PostAnswer } from '../../http/dashboard/posts.ts';
-import type { Change, Edit, ShownComment, State } from '../../store/browse/post.ts';
+import type { Change, Edit, ShownComment, State } from '../../search/browse/post.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { timeChart } from '../chart.ts';
-import { type Child, fill, h } from '../dom.ts';
 import { counted, date, number, span, time } from '../format.ts';
-import { keepDrawn, type Page, type PageContext } from '../page.ts';
+import { type Child, h, type Props, type VNode } from '../h.ts';
+import { timeChart } from '../parts/chart.ts';
+import { button } from '../parts/controls.ts';
 import {
   banner,
-  button,
   card,
   facts,
   failure,
-  liveRegion,
-  outward,
   pageHead,
-  prose,
   swatched,
   type Tone,
   tag,
   timeTag,
-} from '../parts.ts';
-import { similarCard } from '../similar.ts';
+} from '../parts/layout.ts';
+import { outward, prose } from '../parts/prose.ts';
+import { SimilarCard } from '../parts/similar.ts';
+import { pageOf } from '../shell/page.ts';
 import { differences } from '../text.ts';
 
 /** One post with all that is known of it: what it says, what was said to it, and how it came to be what it is. */
-export const page: Page = {
-  title: 'Post',
-  async show(context) {
-    const [id = ''] = context.parts;
-    const load = (): Promise<PostAnswer> => fetchJson(`/data/posts/${id}`, { signal: context.signal });
-    const body = h('div');
-    await keepDrawn(context, body, load, (answer, signal) => {
-      document.title = `${answer.post.title} · Feedback Mirror`;
-      return content(answer, context, signal);
-    });
-    context.root.append(body);
-  },
-};
+export const page = pageOf<PostAnswer>({
+  title: ({ post }) => post.title,
+  follows: () => true,
+  load: ({ parts: [id] }, signal) => fetchJson(`/data/posts/${id}`, { signal }),
+  view: ({ answer }) => content(answer),
+});
 
-function content(answer: PostAnswer, context: PageContext, signal: AbortSignal): Child[] {
+function content(answer: PostAnswer): Child[] {
   const { post, original } = answer;
   return [
     h('p.crumbs', h('a', { id: 'all-posts', href: '/posts' }, 'Posts'), ` / ${post.id}`),
@@ -56,22 +48,21 @@ function content(answer: PostAnswer, context: PageContext, signal: AbortSignal):
         ),
     h(
       'div.grid',
-      card(
-        { title: 'Description', size: 'two-thirds' },
-        post.erased === null
-          ? post.content === ''
-            ? h('p.quiet', 'It has a title only.')
-            : prose(post.content)
-          : h('p.quiet', 'Its text was erased.'),
-      ),
+      card({ title: 'Description', size: 'two-thirds' }, description(answer)),
       detailsCard(answer),
-      votesCard(answer, signal),
+      votesCard(answer),
       statusCard(answer),
-      commentsCard(answer, context),
-      post.erased === null ? similarCard(post.id, signal) : null,
+      askersCard(answer),
+      h(CommentsCard, answer),
+      post.erased === null ? h(SimilarCard, { post: post.id }) : null,
       editsCard(answer),
     ),
   ];
+}
+
+function description({ post }: PostAnswer): VNode {
+  if (post.erased !== null) return h('p.quiet', 'Its text was erased.');
+  return post.content === '' ? h('p.quiet', 'It has a title only.') : prose(post.content);
 }
 
 function lead({ post }: PostAnswer): Child {
@@ -85,7 +76,7 @@ function lead({ post }: PostAnswer): Child {
   );
 }
 
-function detailsCard({ post }: PostAnswer): HTMLElement {
+function detailsCard({ post }: PostAnswer): VNode {
   const { creator, creatorId, creatorIsTeam, board, boardSlug, created, firstSeen } = post;
   const details: [string, Child][] = [
     [
@@ -102,7 +93,25 @@ function detailsCard({ post }: PostAnswer): HTMLElement {
   return card({ title: 'Details', size: 'third' }, facts(details));
 }
 
-function votesCard({ states, isCut, post }: PostAnswer, signal: AbortSignal): HTMLElement {
+/** Whom to ask back, and whom to tell. */
+function askersCard({ askers }: PostAnswer): VNode {
+  const people = askers.map(({ id, name, email, comments, isAuthor }) =>
+    h(
+      'li',
+      { key: id },
+      h('a', { id: `asker-${id}`, dir: 'auto', href: `/people/${id}` }, name ?? `user ${id}`),
+      email === null ? null : h('span.note', ` ${email}`),
+      isAuthor ? [' ', tag('wrote it')] : null,
+      comments > 0 ? h('span.note', ` ${counted(comments, 'comment')}`) : null,
+    ),
+  );
+  return card(
+    { title: 'Who asked', note: counted(askers.length, 'person', 'people') },
+    h('ul.plain.askers', people),
+  );
+}
+
+function votesCard({ states, isCut, post }: PostAnswer): VNode {
   const moves = states.filter(({ votes }, i) => i === 0 || votes !== states[i - 1]?.votes);
   const [first] = states;
   const note = isCut ? 'the latest changes' : first ? `watched since ${date(first.at)}` : null;
@@ -115,55 +124,54 @@ function votesCard({ states, isCut, post }: PostAnswer, signal: AbortSignal): HT
   const points = post.deleted === null ? [...moves, now] : moves;
   return card(
     { title: 'Votes over time', note, size: 'half' },
-    timeChart(
-      {
-        title: `Votes of post ${number(post.id)}`,
-        unit: 'votes',
-        times: points.map(({ at }) => at ?? ''),
-        series: [{ label: 'votes', kind: 'steps', values: points.map(({ votes }) => votes ?? null) }],
-      },
-      signal,
-    ),
+    timeChart({
+      title: `Votes of post ${number(post.id)}`,
+      unit: 'votes',
+      times: points.map(({ at }) => at ?? ''),
+      series: [{ label: 'votes', kind: 'steps', values: points.map(({ votes }) => votes ?? null) }],
+    }),
   );
 }
 
 /** The comments, the oldest first; more of them at the touch of a button. */
-function commentsCard({ post, comments, nextComments }: PostAnswer, { signal }: PageContext): HTMLElement {
-  const list = h('ol.comments', { 'aria-label': 'Comments' }, ...comments.rows.map(comment));
-  const rest = liveRegion();
-  const offer = (next: string | null): void => {
-    const more = next === null ? null : button('More comments', () => void load(next));
-    fill(rest, more);
-  };
-  const load = async (cursor: string): Promise<void> => {
+function CommentsCard({ post, comments, nextComments }: PostAnswer): VNode {
+  const [more, setMore] = useState<Pick<CommentsAnswer, 'rows' | 'next'>>({ rows: [], next: nextComments });
+  const [problem, setProblem] = useState<unknown>(null);
+  // The first of those that came last: whoever asked for them reads on there.
+  const first = useRef<HTMLLIElement>(null);
+  const [firstId, setFirstId] = useState<number>();
+  useEffect(() => first.current?.focus({ preventScroll: true }), [firstId]);
+  const load = async (): Promise<void> => {
     try {
-      const path = withQuery(`/data/posts/${post.id}/comments`, { cursor });
-      const { rows, next } = await fetchJson<CommentsAnswer>(path, { signal });
-      list.dataset.more = '';
-      const first = comment(rows[0]);
-      list.append(first, ...rows.slice(1).map(comment));
-      first.tabIndex = -1;
-      first.focus({ preventScroll: true });
-      offer(next);
+      const path = withQuery(`/data/posts/${post.id}/comments`, { cursor: more.next });
+      const found = await fetchJson<CommentsAnswer>(path);
+      setFirstId(found.rows[0]?.id);
+      setMore({ rows: [...more.rows, ...found.rows], next: found.next });
+      setProblem(null);
     } catch (error) {
-      if (signal.aborted) return;
-      fill(
-        rest,
-        failure(error),
-        button('Try again', () => void load(cursor)),
-      );
+      setProblem(error);
     }
   };
-  offer(nextComments);
+  const rows = [...comments.rows, ...more.rows];
   return card(
     { title: 'Comments', note: comments.total > 0 ? counted(comments.total, 'comment') : null },
-    comments.rows.length > 0 ? list : h('p.empty', 'No comments yet.'),
-    rest,
+    rows.length > 0
+      ? h(
+          'ol.comments',
+          { 'aria-label': 'Comments' },
+          rows.map((row) => comment(row, row.id === firstId ? { ref: first, tabIndex: -1 } : {})),
+        )
+      : h('p.empty', 'No comments yet.'),
+    h(
+      'div',
+      { 'aria-live': 'polite' },
+      problem === null ? null : failure(problem),
+      more.next === null ? null : button(problem === null ? 'More comments' : 'Try again', () => void load()),
+    ),
   );
 }
 
-function comment(given: ShownComment | undefined): HTMLElement {
-  if (!given) return h('li');
+function comment(given: ShownComment, attributes: Props<'li'>): VNode {
   const { creator, isTeam, internal, highlighted, kind, created, content, likes, status } = given;
   const tags: [boolean, string, Tone | null][] = [
     [isTeam === 1, 'team', null],
@@ -173,11 +181,11 @@ function comment(given: ShownComment | undefined): HTMLElement {
   ];
   return h(
     'li',
-    { class: internal === 1 ? 'internal' : null },
+    { key: given.id, class: internal === 1 ? 'internal' : null, ...attributes },
     h(
       'p.comment-head',
       h('b', { dir: 'auto' }, creator ?? 'Somebody'),
-      ...tags.map(([is, text, tone]) => is && tag(text, tone)),
+      tags.map(([is, text, tone]) => is && tag(text, tone)),
       h('span.quiet', timeTag(created)),
       likes > 0 ? h('span.quiet', counted(likes, 'like')) : null,
     ),
@@ -206,7 +214,7 @@ interface Stage {
 }
 
 /** When it came into each status, was moved to another board, was deleted and came back. */
-function statusCard({ states }: PostAnswer): HTMLElement {
+function statusCard({ states }: PostAnswer): VNode {
   const stages = states.flatMap((state, i) => stagesAt(state, states[i - 1]));
   const ends = [...stages.slice(1).map(({ at }) => Date.parse(at)), Date.now()];
   const rows = stages.map(({ at, what }, i) =>
@@ -239,7 +247,7 @@ function stagesAt(state: State, before: State | undefined): Stage[] {
 }
 
 /** What was changed in its texts, with what went crossed out and what came marked. */
-function editsCard({ edits, post }: PostAnswer): HTMLElement | null {
+function editsCard({ edits, post }: PostAnswer): VNode | null {
   if (edits.length === 0 || post.erased !== null) return null;
   return card(
     { title: 'History of edits', note: counted(edits.length, 'edit') },
@@ -247,7 +255,7 @@ function editsCard({ edits, post }: PostAnswer): HTMLElement | null {
   );
 }
 
-function editRow({ at, title, content }: Edit): HTMLElement {
+function editRow({ at, title, content }: Edit): VNode {
   return h(
     'li',
     h('span.quiet', timeTag(at)),
@@ -258,6 +266,6 @@ function editRow({ at, title, content }: Edit): HTMLElement {
 
 function diff({ from, to }: Change): Child {
   return differences(from, to).map(({ kind, text }) =>
-    kind === 'same' ? text : h(kind === 'gone' ? 'del' : 'ins', {}, text),
+    kind === 'same' ? text : h(kind === 'gone' ? 'del' : 'ins', text),
   );
 }

@@ -1,39 +1,72 @@
+import { useState } from 'preact/hooks';
 import type { describeSettings } from '../../app/readers.ts';
 import { fetchJson } from '../api.ts';
-import { h } from '../dom.ts';
-import type { Page } from '../page.ts';
-import { card, pageHead, table, tag } from '../parts.ts';
+import { h, type VNode } from '../h.ts';
+import { field } from '../parts/controls.ts';
+import { card, pageHead, tag } from '../parts/layout.ts';
+import { type Column, table } from '../parts/table.ts';
+import { pageOf } from '../shell/page.ts';
 
 type SettingLine = ReturnType<typeof describeSettings>[number];
 
+const COLUMNS: Column<SettingLine>[] = [
+  { head: 'Setting', cell: ({ name, meaning }) => [h('code', name), h('p.note', meaning)] },
+  {
+    head: 'Value',
+    cell: ({ value, otherwise }) =>
+      value === null ? h('span.quiet', otherwise || 'not set') : h('code', value === '' ? '""' : value),
+  },
+  { head: 'From', cell: ({ from }) => tag(from, from === 'default' ? null : 'good') },
+];
+
+/** The part of a name that its neighbours share: `PUSH` of PUSH_PER_MINUTE. */
+function groupOf({ name }: SettingLine): string {
+  return name.split('_')[0] ?? name;
+}
+
+function grouped(settings: readonly SettingLine[]): [group: string, lines: SettingLine[]][] {
+  const groups = Map.groupBy(settings, groupOf);
+  const alone = [...groups].filter(([, lines]) => lines.length < 2).flatMap(([, lines]) => lines);
+  const together = [...groups].filter(([, lines]) => lines.length > 1);
+  return alone.length === 0 ? together : [...together, ['Others', alone]];
+}
+
 /** What `feedback-mirror config` prints: every setting, where it came from and what it means. Secrets are masked by the service. */
-export const page: Page = {
+export const page = pageOf<{ settings: SettingLine[] }>({
   title: 'Settings',
-  async show({ root, signal }) {
-    const { settings } = await fetchJson<{ settings: SettingLine[] }>('/data/settings', { signal });
-    const rows = table<SettingLine>(
-      [
-        { head: 'Setting', cell: ({ name, meaning }) => [h('code', name), h('p.note', meaning)] },
-        {
-          head: 'Value',
-          cell: ({ value, otherwise }) =>
-            value === null ? h('span.quiet', otherwise || 'not set') : h('code', value === '' ? '""' : value),
-        },
-        {
-          head: 'From',
-          cell: ({ from }) => tag(from, from === 'default' ? null : 'good'),
-        },
-      ],
-      settings,
-      'Settings',
+  load: (_place, signal) => fetchJson('/data/settings', { signal }),
+  view({ answer: { settings } }) {
+    const [text, setText] = useState('');
+    const [hasDefaults, setDefaults] = useState(false);
+    const words = text.toLowerCase().split(/\s+/);
+    const fits = ({ name, meaning, value }: SettingLine): boolean =>
+      words.every((word) => `${name} ${meaning} ${value}`.toLowerCase().includes(word));
+    const shown = settings.filter(
+      (line) => fits(line) && (hasDefaults || text !== '' || line.from !== 'default'),
     );
-    const where =
-      'Flags come before the environment, the environment before .env, and .env before the defaults.';
-    root.append(
-      pageHead('Settings', 'As the service was started with them. Secrets are masked.'),
+    const search = h('input', {
+      type: 'search',
+      id: 'field-search-settings',
+      value: text,
+      placeholder: 'Name or words',
+      onInput: ({ currentTarget }) => setText(currentTarget.value.trim()),
+    });
+    const tick = h('input', {
+      type: 'checkbox',
+      id: 'field-defaults',
+      checked: hasDefaults,
+      onChange: ({ currentTarget }) => setDefaults(currentTarget.checked),
+    });
+    return [
+      pageHead(
+        'Settings',
+        'As the service was started with them: flags come before the environment, .env and the defaults. Secrets are masked.',
+      ),
+      h('div.filters', field('Search settings', search), h('label.tick', tick, 'Show defaults too')),
       h(
         'div.stacked',
-        card({ title: 'Effective settings', note: where }, h('div.settings', rows)),
+        shown.length === 0 ? h('p.empty.card', 'No setting has these words.') : null,
+        grouped(shown).map(([group, rows]) => h(Group, { key: group, group, rows })),
         card(
           { title: 'More about this service' },
           h(
@@ -44,10 +77,15 @@ export const page: Page = {
           ),
         ),
       ),
-    );
+    ];
   },
-};
+});
 
-function link(href: string, name: string, what: string): HTMLElement {
+function Group({ group, rows }: { group: string; rows: SettingLine[] }): VNode {
+  const key = ({ name }: SettingLine): string => name;
+  return card({ title: group }, h('div.settings', table({ columns: COLUMNS, rows, key, label: group })));
+}
+
+function link(href: string, name: string, what: string): VNode {
   return h('li', h('a.name', { href }, name), h('p.note', what));
 }

@@ -1,156 +1,159 @@
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Answer, Cell, SqlInfo } from '../../http/dashboard/sql.ts';
-import type { SavedQuery } from '../../store/saved.ts';
+import type { SavedQuery } from '../../query/saved.ts';
 import { fetchJson, request, saveFile, withQuery } from '../api.ts';
-import { timeChart } from '../chart.ts';
-import { type Child, fill, h } from '../dom.ts';
-import { openSqlEditor } from '../editor.ts';
 import { counted, number, span } from '../format.ts';
-import type { Page, PageContext } from '../page.ts';
-import { banner, bars, button, card, failure, pageHead, table } from '../parts.ts';
-import { openShelf } from '../saved.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { mounted } from '../mount.ts';
+import { timeChart } from '../parts/chart.ts';
+import { button } from '../parts/controls.ts';
+import { openSqlEditor, type SqlEditor } from '../parts/editor.ts';
+import { banner, card, failure, pageHead } from '../parts/layout.ts';
+import { useShelf } from '../parts/shelf.ts';
+import { bars, table } from '../parts/table.ts';
+import { pageOf, type Shown } from '../shell/page.ts';
 import { excerpt } from '../text.ts';
 
 /** An address longer than this is cut by what it is pasted into. */
 const LONGEST_ADDRESS = 6000;
 
-export const page: Page = {
-  title: 'SQL',
-  async show(context) {
-    const { root, url, signal } = context;
-    const info = await fetchJson<SqlInfo>('/data/query', { signal });
-    const given = url.searchParams.get('q') ?? '';
-    const runner = openRunner(context, info, given);
-    const saved = await savedPart(runner.take, signal);
-    const tools = [
-      h('button.main', { type: 'submit' }, 'Run'),
-      button('Download CSV', () => void runner.download()),
-      button('Save', () => runner.withSql(saved.save)),
-      h('span.note.keys', 'Ctrl + Enter runs it'),
-    ];
-    const form = h(
-      'form',
-      { on: { submit: runner.onSubmit } },
-      runner.editor.element,
-      h('div.actions', ...tools),
-    );
-    fill(
-      root,
-      pageHead('SQL', 'Everything in the mirror, read-only.'),
-      h(
-        'div.sql',
-        h('div.stacked', card({ title: 'Statement' }, form), runner.result),
-        h('div.stacked', saved.element, schemaCard(info, runner.editor.insert)),
-      ),
-    );
-    // The page is there at once, so that a slow statement can be cancelled.
-    if (given !== '') void runner.run();
-  },
-};
+interface Running {
+  since: number;
+  cancel(): void;
+}
 
-/** The editor and what came of it. */
-function openRunner({ signal }: PageContext, info: SqlInfo, given: string) {
-  const result = h('div.stacked', { 'aria-live': 'polite' });
-  const editor = openSqlEditor({ text: given, tables: info.tables, onRun: () => void run() });
-  let running = new AbortController();
+/** Everything in the mirror, for questions that no report answers. */
+export const page = pageOf<SqlInfo>({
+  title: 'SQL',
+  load: (_place, signal) => fetchJson('/data/query', { signal }),
+  view: (shown) => h(Sql, shown),
+});
+
+function Sql({ answer: info, place }: Shown<SqlInfo>): Child {
+  const given = place.url.searchParams.get('q') ?? '';
+  const [host, editor] = [useRef<HTMLDivElement>(null), useRef<SqlEditor>(null)];
+  const [result, setResult] = useState<Child>(null);
+  const [running, setRunning] = useState<Running | null>(null);
+  const [taken, setTaken] = useState<SavedQuery | null>(null);
+  const abort = useRef(new AbortController());
+  const text = (): string => editor.current?.text() ?? '';
 
   /** One statement at a time: the next one ends the last, whose answer is gone from the page as soon as another one runs. */
-  const attempt = async (work: (signal: AbortSignal) => Promise<HTMLElement[]>): Promise<void> => {
-    running.abort();
-    running = new AbortController();
-    const mine = running;
-    const both = AbortSignal.any([signal, mine.signal]);
-    const ticking = showRunning(result, () => {
+  const attempt = async (work: (signal: AbortSignal) => Promise<Child>): Promise<void> => {
+    abort.current.abort();
+    const mine = new AbortController();
+    abort.current = mine;
+    const cancel = (): void => {
       mine.abort();
-      fill(result, banner('plain', 'Cancelled.'));
-    });
-    try {
-      const drawn = await work(both);
-      if (!both.aborted) fill(result, drawn);
-    } catch (error) {
-      if (!both.aborted) fill(result, failure(error));
-    } finally {
-      clearInterval(ticking);
-    }
+      setRunning(null);
+      setResult(banner('plain', 'Cancelled.'));
+    };
+    setRunning({ since: Date.now(), cancel });
+    const found = await work(mine.signal).catch(failure);
+    if (mine.signal.aborted) return;
+    setRunning(null);
+    setResult(found);
   };
   const run = (): Promise<void> =>
-    attempt(async (both) => {
-      const text = editor.text();
-      remember(text);
-      const answer = await fetchJson<Answer>('/data/query', { body: { sql: text }, signal: both });
-      return answerCards(answer, info.limits.file, signal);
+    attempt(async (signal) => {
+      remember(text());
+      const answer = await fetchJson<Answer>('/data/query', { body: { sql: text() }, signal });
+      return answerCards(answer, info.limits.file);
     });
-  const download = (): Promise<void> =>
-    attempt(async (both) => [banner('good', await downloadCsv(editor.text(), info.limits.file, both))]);
-  return {
-    editor,
-    result,
-    run,
-    download,
-    onSubmit(event: Event): void {
-      event.preventDefault();
-      void run();
-    },
-    take(sql: string): void {
-      editor.set(sql);
-      editor.focus();
-      void run();
-    },
-    withSql(use: (sql: string) => void): void {
-      if (editor.text().trim() === '') editor.focus();
-      else use(editor.text());
-    },
+  const take = (sql: string, query: SavedQuery | null): void => {
+    setTaken(query);
+    editor.current?.set(sql);
+    editor.current?.focus();
+    void run();
   };
-}
-
-/** Statements to take: those that people keep, for everybody, and a few to begin with. */
-async function savedPart(take: (sql: string) => void, signal: AbortSignal) {
-  let taken: SavedQuery | null = null;
-  const taker = (name: string, sql: string, query: SavedQuery | null): HTMLElement => {
-    const onClick = (): void => {
-      taken = query;
-      take(sql);
+  useLayoutEffect(() => {
+    if (!host.current) return;
+    const opened = openSqlEditor(host.current, { text: '', tables: info.tables, onRun: () => void run() });
+    editor.current = opened;
+    return () => {
+      abort.current.abort();
+      opened.close();
     };
-    return button(name, onClick, { class: 'link' });
+  }, []);
+  useEffect(() => {
+    if (given === '' || given === text()) return;
+    editor.current?.set(given);
+    void run();
+  }, [given]);
+  const taker = (name: string, sql: string, query: SavedQuery | null): VNode =>
+    button(name, () => take(sql, query), { class: 'link' });
+  const shelf = useShelf({
+    name: 'queries',
+    column: 'sql',
+    item: 'query',
+    empty: 'Nothing is saved yet. Write a statement, then choose Save.',
+    taker: (query) => taker(query.name, query.sql, query),
+  });
+  const save = (): void => {
+    if (text().trim() === '') editor.current?.focus();
+    else shelf.save('Save this statement', text(), taken, setTaken);
   };
-  const shelf = await openShelf(
-    {
-      name: 'queries',
-      column: 'sql',
-      item: 'query',
-      empty: 'Nothing is saved yet. Write a statement, then choose Save.',
-      taker: (query) => taker(query.name, query.sql, query),
-    },
-    signal,
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    void run();
+  };
+  const download = (): void =>
+    void attempt(async (signal) => banner('good', await downloadCsv(text(), info.limits.file, signal)));
+  const statement = h(
+    'form',
+    { onSubmit },
+    h('div.editor', { id: 'sql', ref: host }),
+    h(
+      'div.actions',
+      h('button.main', { type: 'submit' }, 'Run'),
+      button('Download CSV', download),
+      button('Save', save),
+      h('span.note.keys', 'Ctrl + Enter runs it'),
+    ),
   );
   const examples = EXAMPLES.map(({ name, sql }) => h('li', taker(name, sql, null)));
-  return {
-    element: card(
-      { title: 'Saved', note: 'Shared by everyone who uses this mirror' },
-      shelf.element,
-      h('h3', 'Examples'),
-      h('ul.plain', ...examples),
+  return [
+    pageHead('SQL', 'Everything in the mirror, read-only.'),
+    h(
+      'div.sql',
+      h(
+        'div.stacked',
+        card({ title: 'Statement' }, statement),
+        h('div.stacked', { 'aria-live': 'polite' }, running ? h(Progress, running) : result),
+      ),
+      h(
+        'div.stacked',
+        card(
+          { title: 'Saved', note: 'Shared by everyone who uses this mirror' },
+          shelf.list,
+          h('h3', 'Examples'),
+          h('ul.plain', examples),
+        ),
+        schemaCard(info, (word) => editor.current?.insert(word)),
+      ),
     ),
-    save: (sql: string): void =>
-      shelf.save('Save this statement', sql, taken, (query) => {
-        taken = query;
-      }),
-  };
+  ];
 }
 
-/** For how long the statement runs, and the way to end it; returns the timer of the former. */
-function showRunning(result: HTMLElement, cancel: () => void): ReturnType<typeof setInterval> {
-  const began = Date.now();
-  const age = h('span', { 'aria-live': 'off' }, 'Running …');
-  fill(result, h('div.banner.running', age, button('Cancel', cancel)));
-  return setInterval(() => {
-    age.textContent = `Running for ${span(Date.now() - began)} …`;
-  }, 1000);
+/** For how long the statement runs, and the way to end it. */
+function Progress({ since, cancel }: Running): VNode {
+  const [, tick] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(() => tick(null), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const age = Date.now() - since;
+  return h(
+    'div.banner.running',
+    h('span', { 'aria-live': 'off' }, age < 1000 ? 'Running …' : `Running for ${span(age)} …`),
+    button('Cancel', cancel),
+  );
 }
 
 /** The address is the statement, so that it can be sent to somebody; without a new page, so that undo still works in the box. */
 function remember(sql: string): void {
   const address = withQuery('/sql', { q: sql });
-  history.replaceState(null, '', address.length > LONGEST_ADDRESS ? '/sql' : address);
+  history.replaceState(null, '', mounted(address.length > LONGEST_ADDRESS ? '/sql' : address));
 }
 
 const LONGEST_CELL = 300;
@@ -158,13 +161,12 @@ const MOST_SERIES = 5;
 const MOST_BARS = 25;
 
 /** What was asked, as a chart where it makes one, and as a table. */
-function answerCards(answer: Answer, fileRows: number, signal: AbortSignal): HTMLElement[] {
-  const drawing = drawingOf(answer, signal);
-  const chart = drawing ? [card(drawing, drawing.drawn)] : [];
-  return [...chart, resultCard(answer, fileRows)];
+function answerCards(answer: Answer, fileRows: number): Child {
+  const drawing = drawingOf(answer);
+  return [drawing && card(drawing, drawing.drawn), resultCard(answer, fileRows)];
 }
 
-function resultCard(answer: Answer, fileRows: number): HTMLElement {
+function resultCard(answer: Answer, fileRows: number): VNode {
   const { columns, rows } = answer;
   const heads = columns.map((head, i) => ({
     head,
@@ -172,8 +174,7 @@ function resultCard(answer: Answer, fileRows: number): HTMLElement {
     cell: (row: Cell[]) => cellNode(head, row[i] ?? null),
   }));
   const note = h('span', { id: 'answer-note', role: 'status' }, summary(answer, fileRows));
-  const empty = 'No rows.';
-  const content = h('div.answer', table(heads, rows, 'Answer', empty));
+  const content = h('div.answer', table({ columns: heads, rows, label: 'Answer', empty: 'No rows.' }));
   return card({ title: 'Answer', note }, content);
 }
 
@@ -197,18 +198,18 @@ function isNumeric(rows: readonly Cell[][], i: number): boolean {
 interface Drawing {
   title: string;
   note: string;
-  drawn: HTMLElement;
+  drawn: VNode;
 }
 
 /** A first column of dates makes a chart over time, one of other texts makes bars; numbers have to stand beside it. */
-function drawingOf({ columns, rows }: Answer, signal: AbortSignal): Drawing | null {
+function drawingOf({ columns, rows }: Answer): Drawing | null {
   const labels = rows.map(([label]) => label);
   const numeric = columns.map((_, i) => i).filter((i) => i > 0 && isNumeric(rows, i) && !isId(columns[i]));
   if (rows.length < 2 || numeric.length === 0 || !labels.every((label) => typeof label === 'string'))
     return null;
   if (new Set(labels).size < labels.length) return null;
   const plotted = { columns, rows, numeric };
-  return labels.every(isTime) ? overTime(plotted, signal) : barsOf(plotted);
+  return labels.every(isTime) ? overTime(plotted) : barsOf(plotted);
 }
 
 /** Adding up or comparing ids says nothing. */
@@ -226,7 +227,7 @@ interface Plotted {
   numeric: number[];
 }
 
-function overTime({ columns, rows, numeric }: Plotted, signal: AbortSignal): Drawing {
+function overTime({ columns, rows, numeric }: Plotted): Drawing {
   const sorted = rows.toSorted(([a], [b]) => Date.parse(String(a)) - Date.parse(String(b)));
   const series = numeric.slice(0, MOST_SERIES).map((i) => ({
     label: columns[i] ?? '',
@@ -236,7 +237,7 @@ function overTime({ columns, rows, numeric }: Plotted, signal: AbortSignal): Dra
   const unit = series.map(({ label }) => label).join(', ');
   const title = `${unit} by ${columns[0] ?? ''}`;
   const times = sorted.map(([at]) => String(at));
-  return { title, note: '', drawn: timeChart({ title, unit, times, series }, signal) };
+  return { title, note: '', drawn: timeChart({ title, unit, times, series }) };
 }
 
 /** In the order of the answer, which is the person's own. */
@@ -281,20 +282,21 @@ async function readCsv(response: Response): Promise<{ blob: Blob; rows: number }
 }
 
 /** The tables, each with its columns in words; a column's name is put where the person writes. */
-function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): HTMLElement {
-  const word = (text: string): HTMLElement =>
+function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): VNode {
+  const word = (text: string): VNode =>
     button(text, () => insert(text), { class: 'word', title: `Put ${text} into the statement` });
   const shown = tables.map(({ name, line, columns }) =>
     h(
       'details.schema',
+      { key: name },
       h('summary', h('code', name), h('span.note', line)),
       h(
         'dl',
-        ...Object.entries(columns).map(([column, words]) => [h('dt', word(column)), h('dd.note', words)]),
+        Object.entries(columns).map(([column, words]) => [h('dt', word(column)), h('dd.note', words)]),
       ),
     ),
   );
-  return card({ title: 'Tables' }, ...shown);
+  return card({ title: 'Tables' }, shown);
 }
 
 /** Statements to begin with; each shows something the tables can tell. */

@@ -1,107 +1,81 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { LiveStats } from '../../http/dashboard/events.ts';
 import type { SyncList, SyncState } from '../../http/dashboard/sync.ts';
-import type { RunRow } from '../../store/mirror/types.ts';
+import type { RunRow } from '../../mirror/decide/types.ts';
 import { fetchJson } from '../api.ts';
-import { type Child, fill, h } from '../dom.ts';
 import { ago, counted, lasted, number, span, withDates } from '../format.ts';
-import { onNews, type Page } from '../page.ts';
-import {
-  attempt,
-  banner,
-  button,
-  card,
-  facts,
-  liveRegion,
-  pageHead,
-  type Tone,
-  tableCard,
-  tag,
-  timeTag,
-} from '../parts.ts';
-import { heldBack, quarantineCard, suspected } from './sync-absent.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { button } from '../parts/controls.ts';
+import { banner, card, facts, figure, pageHead, type Tone, tag, timeTag } from '../parts/layout.ts';
+import { type News, useNews } from '../parts/load.ts';
+import { type Column, tableCard } from '../parts/table.ts';
+import { pageOf } from '../shell/page.ts';
+import { heldCard, QuarantineCard, suspectsCard } from './sync-absent.ts';
 
 /** How fresh the mirror is, what stands in its way, and what the service is doing. */
-export const page: Page = {
+export const page = pageOf<SyncState>({
   title: 'Sync',
-  async show(context) {
-    const { root, signal } = context;
-    const load = (): Promise<SyncState> => fetchJson('/data/sync', { signal });
-    const news = liveRegion();
-    const [top, bottom] = [h('div.stacked'), h('div.stacked')];
-    // The numbers below show soon enough what came of it.
-    const say = (sentence: string): void => {
-      const told = banner('good', sentence);
-      fill(news, told);
-      setTimeout(() => told.remove(), 10_000);
-    };
-    let stats: LiveStats | null = null;
-    const held = heldBack(signal, say);
-    const suspects = suspected(signal);
-    const quarantine = quarantineCard(signal);
-    const draw = async (): Promise<void> => {
-      const state = await load();
-      fill(top, closed(state), listCards(state, stats, news, say));
-      fill(bottom, h('div.grid', healthCard(state), queueCard(state)), runsCard(state));
-      await held.update(state);
-      await suspects.update(state);
-      await quarantine.update(state.lists.reduce((sum, { quarantined }) => sum + quarantined, 0));
-    };
-    context.onStats((next) => {
-      stats = next;
-    });
-    await draw();
-    root.append(
+  follows: () => true,
+  load: (_place, signal) => fetchJson('/data/sync', { signal }),
+  view(shown) {
+    const { answer: state, stats } = shown;
+    const { said, say, attempt } = useNews();
+    const { lists } = state;
+    return [
       pageHead(
         'Sync',
         'A sweep reads a whole list and finds deletions; a head pass reads the newest rows only.',
         h('a.button', { href: '/webhooks' }, 'Webhooks'),
       ),
-      news,
-      h('div.stacked', held.element, top, suspects.element, bottom, quarantine.element),
-    );
-    onNews(context, draw);
+      said,
+      h(
+        'div.stacked',
+        lists.filter(({ held }) => held > 0).map((list) => heldCard(list, say)),
+        closed(state),
+        h(
+          'div.grid',
+          lists.map((list) =>
+            listCard(list, state.now, stats, (mode) => void attempt(() => run(list.resource, mode, say))),
+          ),
+        ),
+        lists.filter(({ suspects }) => suspects > 0).map(suspectsCard),
+        h('div.grid', healthCard(state), queueCard(state)),
+        runsCard(state),
+        h(QuarantineCard, { total: lists.reduce((sum, { quarantined }) => sum + quarantined, 0) }),
+      ),
+    ];
   },
-};
+});
 
-function closed({ closedUntil, now }: SyncState): HTMLElement | null {
+function closed({ closedUntil, now }: SyncState): VNode | null {
   if (closedUntil === null || closedUntil <= now) return null;
   return banner('warn', `The upstream asked for no calls for another ${span(closedUntil - now)}.`);
 }
 
-/** A card for each list: how many rows, how fresh, what runs; and the buttons for a pass at once. */
-function listCards(
-  { lists, now }: SyncState,
-  stats: LiveStats | null,
-  news: HTMLElement,
-  say: (sentence: string) => void,
-): HTMLElement {
-  const run = async (resource: Resource, mode: 'head' | 'sweep'): Promise<void> => {
-    await fetchJson(`/data/sync/${resource}/run`, { body: { mode } });
-    const pass = mode === 'head' ? 'head pass' : 'sweep';
-    say(`A ${pass} of the ${resource} was requested; it starts in a moment.`);
-  };
-  const runButton = (resource: Resource, mode: 'head' | 'sweep', text: string): HTMLElement =>
-    button(text, () => void attempt(news, () => run(resource, mode)), {
-      id: `${mode}-${resource}`,
-      'aria-label': `${text}: ${resource}`,
-    });
-  const cardOf = (list: SyncList): HTMLElement =>
-    card(
-      { title: NAMES[list.resource], size: 'half', note: runningText(list, stats, now) },
-      h(
-        'div.figures',
-        figure(number(list.live), 'live'),
-        figure(number(list.deleted), 'deleted, kept as history'),
-      ),
-      facts(factsOf(list, now)),
-      h(
-        'div.actions',
-        runButton(list.resource, 'head', 'Read the newest rows'),
-        runButton(list.resource, 'sweep', 'Read the whole list'),
-      ),
-    );
-  return h('div.grid', ...lists.map(cardOf));
+type Mode = 'head' | 'sweep';
+
+/** The numbers of the page show soon enough what came of it. */
+async function run(resource: Resource, mode: Mode, say: News['say']): Promise<void> {
+  await fetchJson(`/data/sync/${resource}/run`, { body: { mode } });
+  const pass = mode === 'head' ? 'head pass' : 'sweep';
+  say(banner('good', `A ${pass} of the ${resource} was requested; it starts in a moment.`));
+}
+
+/** How many rows a list has, how fresh it is, what runs; and the buttons for a pass at once. */
+function listCard(list: SyncList, now: number, stats: LiveStats | null, onRun: (mode: Mode) => void): VNode {
+  const { resource } = list;
+  const runButton = (mode: Mode, text: string): VNode =>
+    button(text, () => onRun(mode), { id: `${mode}-${resource}`, 'aria-label': `${text}: ${resource}` });
+  return card(
+    { title: NAMES[resource], size: 'half', note: runningText(list, stats, now) },
+    h(
+      'div.figures',
+      figure(number(list.live), 'live'),
+      figure(number(list.deleted), 'deleted, kept as history'),
+    ),
+    facts(factsOf(list, now)),
+    h('div.actions', runButton('head', 'Read the newest rows'), runButton('sweep', 'Read the whole list')),
+  );
 }
 
 function factsOf(list: SyncList, now: number): [string, Child][] {
@@ -112,7 +86,12 @@ function factsOf(list: SyncList, now: number): [string, Child][] {
     ['Last head pass', ago(lastHeadAt)],
     [
       'Notes',
-      list.notes.length === 0 ? 'nothing' : h('div.stacked', ...list.notes.map((note) => h('p', note))),
+      list.notes.length === 0
+        ? 'nothing'
+        : h(
+            'div.stacked',
+            list.notes.map((note) => h('p', note)),
+          ),
     ],
   ];
   return unfinished && !running
@@ -121,10 +100,6 @@ function factsOf(list: SyncList, now: number): [string, Child][] {
 }
 
 const NAMES: Record<Resource, string> = { posts: 'Posts', comments: 'Comments' };
-
-function figure(value: string, name: string): HTMLElement {
-  return h('div.figure', h('b', value), h('span', name));
-}
 
 function runningText({ resource, running }: SyncList, stats: LiveStats | null, now: number): Child {
   if (!running) return null;
@@ -136,42 +111,34 @@ function runningText({ resource, running }: SyncList, stats: LiveStats | null, n
 type Check = SyncState['health']['checks'][number];
 
 /** What `/readyz` says, in words. */
-function healthCard({ health }: SyncState): HTMLElement {
+function healthCard({ health }: SyncState): VNode {
   return tableCard<Check>(
+    { title: 'Health', size: 'half', note: health.ready ? 'all checks pass' : 'a check fails' },
     {
-      title: 'Health',
-      size: 'half',
-      note: health.ready ? 'all checks pass' : 'a check fails',
+      columns: [
+        { head: 'State', cell: ({ ok }) => (ok ? tag('ok', 'good') : tag('not ok', 'bad')) },
+        { head: 'Check', cell: ({ name }) => name },
+        { head: 'Detail', cell: ({ detail }) => detail },
+      ],
+      rows: health.checks,
     },
-    [
-      {
-        head: 'State',
-        cell: ({ ok }) => (ok ? tag('ok', 'good') : tag('not ok', 'bad')),
-      },
-      { head: 'Check', cell: ({ name }) => name },
-      { head: 'Detail', cell: ({ detail }) => detail },
-    ],
-    health.checks,
   );
 }
 
 type Depth = SyncState['queue']['depth'][number];
 
-function queueCard({ queue }: SyncState): HTMLElement {
-  const filled = queue.depth.filter(({ jobs }) => jobs > 0);
+function queueCard({ queue }: SyncState): VNode {
   return tableCard<Depth>(
+    { title: 'Queue', size: 'half', note: h('a', { id: 'queue-board', href: '/queues' }, 'Queue board') },
     {
-      title: 'Queue',
-      size: 'half',
-      note: h('a', { id: 'queue-board', href: '/queues' }, 'Queue board'),
+      columns: [
+        { head: 'Queue', cell: ({ queue: name }) => name },
+        { head: 'State', cell: ({ state }) => state },
+        { head: 'Jobs', kind: 'number', cell: ({ jobs }) => number(jobs) },
+      ],
+      rows: queue.depth.filter(({ jobs }) => jobs > 0),
+      empty: queueWords(queue),
     },
-    [
-      { head: 'Queue', cell: ({ queue: name }) => name },
-      { head: 'State', cell: ({ state }) => state },
-      { head: 'Jobs', kind: 'number', cell: ({ jobs }) => number(jobs) },
-    ],
-    filled,
-    queueWords(queue),
   );
 }
 
@@ -182,34 +149,28 @@ function queueWords({ kind, reachable }: SyncState['queue']): string {
 
 const TONES: Record<string, Tone> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
 
+const RUNS: Column<RunRow>[] = [
+  { head: 'Outcome', cell: ({ outcome }) => tag(outcome, TONES[outcome]) },
+  { head: 'List', cell: ({ resource }) => resource },
+  { head: 'Pass', cell: ({ mode }) => mode },
+  { head: 'Started', cell: ({ started_at }) => h('span.nowrap', timeTag(started_at, ago(started_at))) },
+  {
+    head: 'Took',
+    cell: ({ started_at, finished_at }) => h('span.nowrap', lasted(started_at, finished_at)),
+  },
+  { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
+  { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
+  { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
+  { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
+  { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
+  { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
+  { head: 'Error', cell: ({ error }) => (error === null ? '' : withDates(error)) },
+];
+
 /** The last passes, with what each of them found. */
-function runsCard({ runs }: SyncState): HTMLElement {
-  return tableCard<RunRow>(
+function runsCard({ runs }: SyncState): VNode {
+  return tableCard(
     { title: 'Last passes' },
-    [
-      {
-        head: 'Outcome',
-        cell: ({ outcome }) => tag(outcome, TONES[outcome]),
-      },
-      { head: 'List', cell: ({ resource }) => resource },
-      { head: 'Pass', cell: ({ mode }) => mode },
-      {
-        head: 'Started',
-        cell: ({ started_at }) => h('span.nowrap', timeTag(started_at, ago(started_at))),
-      },
-      {
-        head: 'Took',
-        cell: ({ started_at, finished_at }) => h('span.nowrap', lasted(started_at, finished_at)),
-      },
-      { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
-      { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
-      { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
-      { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
-      { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
-      { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
-      { head: 'Error', cell: ({ error }) => (error === null ? '' : withDates(error)) },
-    ],
-    runs,
-    'No pass has run yet.',
+    { columns: RUNS, rows: runs, key: ({ id }) => id, empty: 'No pass has run yet.' },
   );
 }

@@ -1,45 +1,52 @@
 import type { DeliveriesPage, WebhooksPage, WebhookView } from '../../http/dashboard/webhooks.ts';
-import type { Delivery } from '../../store/webhooks.ts';
-import type { Answer } from '../../webhooks/send.ts';
+import type { ReceiverAnswer } from '../../webhooks/send.ts';
+import type { Delivery } from '../../webhooks/store.ts';
 import { fetchJson } from '../api.ts';
-import { type Child, fill, h } from '../dom.ts';
 import { counted } from '../format.ts';
-import { keepDrawn, type Page } from '../page.ts';
-import { attempt, banner, button, card, liveRegion, pageHead, table, timeTag } from '../parts.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { button } from '../parts/controls.ts';
+import { banner, card, pageHead, timeTag } from '../parts/layout.ts';
+import { useNews } from '../parts/load.ts';
+import { type Column, table } from '../parts/table.ts';
+import { pageOf } from '../shell/page.ts';
 
 /** Endpoints that are told of changes, what became of the last deliveries, and the ways to try one again. */
-export const page: Page = {
+export const page = pageOf<Endpoint[]>({
   title: 'Webhooks',
-  async show(context) {
-    const { signal } = context;
-    const news = liveRegion();
-    const body = h('div.stacked');
-    context.root.append(
+  follows: () => true,
+  load: (_place, signal) => loadAll(signal),
+  view({ answer, place }) {
+    const { said, say, attempt } = useNews();
+    const send = async (
+      path: string,
+      body: object,
+      words: (answer: ReceiverAnswer) => string,
+    ): Promise<void> => {
+      const told = await fetchJson<ReceiverAnswer>(path, { body });
+      say(banner(told.error ? 'bad' : 'good', words(told)));
+      await place.reload();
+    };
+    const act: Act = (...asked) => void attempt(() => send(...asked));
+    return [
       pageHead(
         'Webhooks',
         'Endpoints that are told of every change, in order. They are set in WEBHOOK_URL or WEBHOOKS_FILE.',
       ),
-      news,
-      body,
-    );
-    const send = async (path: string, given: object, say: (answer: Answer) => string): Promise<void> => {
-      const answer = await fetchJson<Answer>(path, { body: given });
-      fill(news, banner(answer.error ? 'bad' : 'good', say(answer)));
-    };
-    const act: Act = (...asked) => void attempt(news, () => send(...asked));
-    const load = (): Promise<Loaded[]> => loadAll(signal);
-    await keepDrawn(context, body, load, (found) =>
-      found.length === 0
-        ? [h('p.empty', 'No webhook is set. docs/changes.md says how.')]
-        : found.map((each) => endpoint(each, act)),
-    );
+      said,
+      h(
+        'div.stacked',
+        answer.length === 0
+          ? h('p.empty', 'No webhook is set. docs/changes.md says how.')
+          : answer.map((each) => endpoint(each, act)),
+      ),
+    ];
   },
-};
+});
 
-type Loaded = { webhook: WebhookView; deliveries: Delivery[] };
-type Act = (path: string, given: object, say: (answer: Answer) => string) => void;
+type Endpoint = { webhook: WebhookView; deliveries: Delivery[] };
+type Act = (path: string, given: object, say: (answer: ReceiverAnswer) => string) => void;
 
-async function loadAll(signal: AbortSignal): Promise<Loaded[]> {
+async function loadAll(signal: AbortSignal): Promise<Endpoint[]> {
   const { webhooks } = await fetchJson<WebhooksPage>('/data/webhooks', { signal });
   const each = webhooks.map(async (webhook) => {
     const { deliveries } = await fetchJson<DeliveriesPage>(addressOf(webhook), { signal });
@@ -52,9 +59,9 @@ function addressOf({ id }: WebhookView): string {
   return `/data/webhooks/${encodeURIComponent(id)}`;
 }
 
-const told = ({ status, error, ms }: Answer): string => error ?? `It answered ${status} in ${ms} ms.`;
+const told = ({ status, error, ms }: ReceiverAnswer): string => error ?? `It answered ${status} in ${ms} ms.`;
 
-function endpoint({ webhook, deliveries }: Loaded, act: Act): HTMLElement {
+function endpoint({ webhook, deliveries }: Endpoint, act: Act): VNode {
   const { id, host, lag, lost, disabled_why, disabled_at, failing_since } = webhook;
   const [address, isFailing] = [addressOf(webhook), disabled_at !== null || failing_since !== null];
   const from = lost === 0 ? 'from where it was' : 'from the oldest change that is kept';
@@ -83,7 +90,7 @@ function filterText({ format, types, boards, rule }: WebhookView): string {
   return parts.filter(Boolean).join(', ');
 }
 
-function deliveryTable(deliveries: readonly Delivery[], replay: (change: number) => void): HTMLElement {
+function deliveryTable(deliveries: readonly Delivery[], replay: (change: number) => void): VNode {
   // A test, or what is not kept any more, cannot be sent again.
   const again = ({ change, type }: Delivery): Child =>
     type.startsWith('webhook.')
@@ -92,17 +99,13 @@ function deliveryTable(deliveries: readonly Delivery[], replay: (change: number)
           class: 'small nowrap',
           'aria-label': `Send change ${change}, ${type}, again`,
         });
-  return table<Delivery>(
-    [
-      { head: 'Change', kind: 'number', cell: ({ change }) => (change === 0 ? 'test' : change) },
-      { head: 'Type', cell: ({ type }) => type },
-      { head: 'Sent', cell: ({ at }) => h('span.nowrap', timeTag(at)) },
-      { head: 'Answer', kind: 'wide', cell: ({ status, error }) => error ?? String(status) },
-      { head: 'ms', kind: 'number', cell: ({ ms }) => ms },
-      { head: '', cell: again },
-    ],
-    deliveries,
-    'Deliveries',
-    'Nothing was delivered yet.',
-  );
+  const columns: Column<Delivery>[] = [
+    { head: 'Change', kind: 'number', cell: ({ change }) => (change === 0 ? 'test' : change) },
+    { head: 'Type', cell: ({ type }) => type },
+    { head: 'Sent', cell: ({ at }) => h('span.nowrap', timeTag(at)) },
+    { head: 'Answer', kind: 'wide', cell: ({ status, error }) => error ?? String(status) },
+    { head: 'ms', kind: 'number', cell: ({ ms }) => ms },
+    { head: '', cell: again },
+  ];
+  return table({ columns, rows: deliveries, label: 'Deliveries', empty: 'Nothing was delivered yet.' });
 }

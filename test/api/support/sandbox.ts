@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
-import type { SandboxOptions } from '../../../src/sandbox/options.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
+import type { SandboxOptions } from '../../laboratory/server.ts';
+import { type Sandbox, startSandbox } from '../../laboratory/server.ts';
 import { CANARY } from './upstream.ts';
 
 /** The sandbox, with our canary as the only token, closed after the test. */

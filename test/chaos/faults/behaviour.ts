@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Behaviour } from '../../../src/sandbox/server.ts';
+import type { Behaviour } from '../../laboratory/server.ts';
 import type { Fixture } from '../fixture.ts';
 import { rounds, streamOf } from '../plan.ts';
 

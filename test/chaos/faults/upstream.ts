@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type FaultKind, type FaultRule, KINDS } from '../../../src/sandbox/fault-kinds.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
+import { type FaultKind, type FaultRule, KINDS } from '../../laboratory/fault-kinds.ts';
 import { type Fixture, LATE_COMMIT_MS, LATE_LIST_MS } from '../fixture.ts';
 import { rounds, streamOf } from '../plan.ts';
 

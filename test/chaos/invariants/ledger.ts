@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../../src/sandbox/server.ts';
+import type { LedgerEntry } from '../../laboratory/server.ts';
 import type { Fixture } from '../fixture.ts';
 import { MARKS, NO_BOARD } from '../load/drafts.ts';
 import { inMirror } from './file.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RESOURCES, type Resource } from '../../../src/contract/endpoints.ts';
-import { readMirror } from '../../sync/mirror-rows.ts';
+import { readMirror } from '../../mirror/mirror-rows.ts';
 import type { Fixture } from '../fixture.ts';
 import { inMirror } from './file.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { csvLine } from '../../../src/outbox/import/results.ts';
+import { resultLine } from '../../../src/outbox/import/results.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
 import type { Fixture } from '../fixture.ts';
 import { streamOf } from '../plan.ts';
@@ -58,7 +58,7 @@ export function writeCsv({ folder }: Fixture, posts: readonly Wanted[]): string 
   const rows = posts.map(({ board, title, content, email, full_name }) =>
     [board, title, content, email ?? '', full_name ?? ''].map(String),
   );
-  writeFileSync(path, [header, ...rows].map((cells) => csvLine(cells, { delimiter: ',' })).join(''));
+  writeFileSync(path, [header, ...rows].map((cells) => resultLine(cells, { delimiter: ',' })).join(''));
   return path;
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/sandbox/random.ts';
-import type { World } from '../../../src/sandbox/server.ts';
-import { type Event, happen } from '../../sync/upheaval.ts';
+import type { World } from '../../laboratory/server.ts';
+import { type Event, happen } from '../../mirror/upheaval.ts';
 import type { Fixture } from '../fixture.ts';
 import { streamOf } from '../plan.ts';
 

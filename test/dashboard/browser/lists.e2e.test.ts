@@ -4,7 +4,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
-import { DESKTOP, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
+import { barriers, DESKTOP, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
@@ -86,6 +86,7 @@ describe('somebody with lists and reports', onStage, () => {
     ] as const;
     for (const [address, box] of places) {
       await open(address);
+      if (box !== '#picks-views') await page.getByRole('button', { name: /^Filters/ }).click();
       await page.locator(`${box} summary`).click();
       const list = page.locator(`${box} .picks-list`);
       await list.evaluate((element) => element.append('A status with quite a long name '.repeat(3)));
@@ -182,7 +183,7 @@ describe('somebody with lists and reports', onStage, () => {
     await page.getByText('Give since an earlier date, or until a later one.').waitFor();
     await page.locator('#field-since:focus').fill('2026-01-01');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Rows' }).waitFor();
+    await page.getByRole('heading', { name: 'Figures' }).waitFor();
     assert.match(page.url(), /since=2026-01-01&until=2026-02-01&tz=[^&]+$/);
   });
 
@@ -210,7 +211,7 @@ describe('somebody with lists and reports', onStage, () => {
     await page.evaluate(`
       window.said = [];
       const button = document.querySelector('#copy-links');
-      new MutationObserver(() => said.push(button.textContent)).observe(button, { childList: true });`);
+      new MutationObserver(() => said.push(button.textContent)).observe(button, { childList: true, characterData: true, subtree: true });`);
     await page.getByRole('button', { name: 'Copy all links' }).click();
     await until('it says how many it copied', async () =>
       /Copied 1\d\d links/.test(String(await page.evaluate('said.join()'))),
@@ -224,6 +225,63 @@ describe('somebody with lists and reports', onStage, () => {
     await page.keyboard.press('g');
     await page.keyboard.press('r');
     await page.getByRole('heading', { name: 'Reports', level: 1 }).waitFor();
+    assertCalm();
+  });
+
+  it('goes anywhere by a few letters, from wherever it is', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/settings');
+    for (const [letters, found, heading] of [
+      ['#7', 'Post 7', /./],
+      ['climb', 'Report', /^Climbers$/],
+      ['robin.harris', 'Person', /^Robin Harris$/],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Where to?' }).waitFor();
+      await page.keyboard.type(letters);
+      await page.getByRole('option').filter({ hasText: found }).first().waitFor();
+      assert.deepEqual(await barriers(page), []);
+      while (!(await page.locator('[role=option][aria-selected=true]').innerText()).includes(found))
+        await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await settled(page);
+    }
+    assertCalm();
+  });
+
+  it('sorts a report by a column, and follows a row to its posts and back', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/reports/boards');
+    const first = async (): Promise<string> => page.locator('.report-rows tbody tr').first().innerText();
+    await page.locator('#sort-posts').click();
+    await page.locator('th[aria-sort=descending]').waitFor();
+    assert.match(page.url(), /sort=-posts/);
+    const most = await first();
+    await page.locator('#sort-posts').click();
+    await page.locator('th[aria-sort=ascending]').waitFor();
+    await settled(page);
+    assert.notEqual(await first(), most);
+    const sorted = page.url();
+    await page.locator('.report-rows tbody tr').first().getByRole('link').first().click();
+    await page.waitForURL(/\/posts\?board=/);
+    await page.getByRole('list', { name: 'Posts' }).waitFor();
+    await page.goBack();
+    await page.locator('th[aria-sort=ascending]').waitFor();
+    assert.equal(page.url(), sorted);
+    assertCalm();
+  });
+
+  it('finds people by a part of their name, and their posts', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/people');
+    await page.getByLabel('Search people').fill('robin');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/search=robin/);
+    await page.getByRole('link', { name: 'Robin Harris' }).waitFor();
+    await page.locator('main:not(.busy) tbody tr').first().getByRole('link').nth(1).click();
+    await page.waitForURL(/\/posts\?creator=\d+/);
+    await page.getByRole('list', { name: 'Posts' }).waitFor();
     assertCalm();
   });
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PageAddress } from '../../../src/http/dashboard/assets.ts';
 import type { SyncState } from '../../../src/http/dashboard/sync.ts';
-import { REPORT_NAMES } from '../../../src/reports/catalogue.ts';
-import type { PersonView } from '../../../src/store/browse/pages.ts';
+import type { PersonView } from '../../../src/search/browse/pages.ts';
 import { until } from '../../support/until.ts';
+import { examplesOf, REPORTS } from './addresses.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, DESKTOP, type Look, PHONE, sideways, textOf, visit, weightOf } from './visit.ts';
 
@@ -21,9 +20,7 @@ const LOOKS: [name: string, first: Look, others: Look[]][] = [
   ],
 ];
 
-const BY_MONTH = "SELECT strftime('%Y-%m', created) AS month, count(*) AS posts FROM live_posts GROUP BY 1";
-const MOST_BYTES = 80_000;
-const REPORTS = REPORT_NAMES.map((name) => `/reports/${name}${name === 'post-votes' ? '?post=5' : ''}`);
+const MOST_BYTES = 92_000;
 
 describe('the pages of the dashboard', onStage, () => {
   let stage: Stage;
@@ -47,27 +44,10 @@ describe('the pages of the dashboard', onStage, () => {
   });
   after(() => stage?.close());
 
-  /** One of each: a page without an example is none that people can rely on. */
-  const examples = (): Record<PageAddress, string> => ({
-    '/': '/',
-    '/posts': '/posts',
-    '/posts/:id': '/posts/5',
-    '/boards/:slug': '/boards/bugs',
-    '/people': `/people?email=${encodeURIComponent(email)}`,
-    '/people/:id': '/people/5',
-    '/reports': '/reports',
-    '/reports/:name': '/reports/top-posts?since=2026-01-01&until=2026-12-01',
-    '/exports': '/exports',
-    '/settings': '/settings',
-    '/outbox': '/outbox',
-    '/outbox/:id': `/outbox/${stage.uncertain}`,
-    '/outbox/import': '/outbox/import',
-    '/sync': '/sync',
-    '/webhooks': '/webhooks',
-    '/sql': `/sql?q=${encodeURIComponent(BY_MONTH)}`,
-    '/ask': '/ask',
-  });
-  const addresses = (): string[] => [...Object.values(examples()), '/reports/new-by-week'];
+  const addresses = (): string[] => [
+    ...Object.values(examplesOf(stage.uncertain, email)),
+    '/reports/new-by-week',
+  ];
 
   it('show days, weeks and parts of them by the clock and in the format of whoever looks', async (t) => {
     const reader = { ...DESKTOP, timezoneId: 'Pacific/Kiritimati' };

@@ -5,10 +5,10 @@ import { rm } from 'node:fs/promises';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
+import { syncOnce } from '../../../src/mirror/sweep/engine.ts';
 import { TRANSITIONS } from '../../../src/outbox/decide/states.ts';
-import { contentHash } from '../../../src/outbox/match.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
-import { syncOnce } from '../../../src/sync/engine.ts';
+import { contentHash } from '../../../src/outbox/send/match.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../laboratory/server.ts';
 import { ENTRY } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { guardOver } from '../../support/launch.ts';
@@ -17,17 +17,21 @@ import { startRedis } from '../../support/servers.ts';
 
 export const onStage = skipUnless(BROWSER, 'redis-server');
 
-/** A sandbox in this process, the program as a person starts it on a mirror of that, and a browser. */
-export interface Stage {
+/** A sandbox in this process, and the program as a person starts it on a mirror of that. */
+export interface Served {
   sandbox: Sandbox;
   url: string;
-  /** Of a browser of its own, for all visits: what the first one has fetched and compiled costs the others nothing. */
-  context: BrowserContext;
   /** The row that waits for a person; its candidates are posts 2 and 3. */
   uncertain: number;
   /** Kills the service in the middle of whatever it does, and starts it again at the same address. */
   restart(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The same with Chromium. */
+export interface Stage extends Served {
+  /** Of a browser of its own, for all visits: what the first one has fetched and compiled costs the others nothing. */
+  context: BrowserContext;
 }
 
 export interface StageOptions {
@@ -43,8 +47,8 @@ export const UNCERTAIN = 'Was this one made?';
 /** As a person might write it who wishes us ill. */
 export const HOSTILE = '<img src=x onerror=alert(1)>';
 
-export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const { env = {}, strangers = [], past = (app) => sweepAll(app) } = options;
+export async function openServed(options: StageOptions = {}): Promise<Served> {
+  const { env = {}, past = (app) => sweepAll(app) } = options;
   const opened: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
@@ -80,7 +84,17 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       await service.stop('SIGKILL');
       service = await start({ ...given, HTTP_PORT: new URL(url).port }, folder);
     };
-    const rules = strangers.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
+    return { sandbox, url, uncertain, restart, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const served = await openServed(options);
+  try {
+    const rules = (options.strangers ?? []).map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const browser = await chromium.launch({
       executablePath: requireProgram(BROWSER),
       args: [
@@ -90,14 +104,17 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         ...(rules ? [`--host-resolver-rules=${rules}`] : []),
       ],
     });
-    opened.push(() => browser.close());
-    const context = await browser.newContext({ baseURL: url, locale: 'en-GB' });
+    const close = async (): Promise<void> => {
+      await browser.close();
+      await served.close();
+    };
+    const context = await browser.newContext({ baseURL: served.url, locale: 'en-GB' });
     context.setDefaultTimeout(120_000);
     // While it stands, the process that shows pages of this site does: starting one took as long as what a visit does in it.
     await (await context.newPage()).goto('/healthz');
-    return { sandbox, url, context, uncertain, restart, close };
+    return { ...served, context, close };
   } catch (error) {
-    await close();
+    await served.close();
     throw error;
   }
 }
@@ -124,7 +141,7 @@ export async function sweepAll({
   store,
   clock,
 }: Pick<App, 'client' | 'store' | 'clock'>): Promise<void> {
-  const context = { client, store, clock, signal: AbortSignal.timeout(120_000), ahead: 1, onPage: () => {} };
+  const context = { client, store, clock, signal: AbortSignal.timeout(30_000), ahead: 1, onPage: () => {} };
   for (const resource of ['posts', 'comments'] as const) await syncOnce(context, { resource, mode: 'sweep' });
 }
 

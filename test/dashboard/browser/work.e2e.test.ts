@@ -184,6 +184,8 @@ describe('somebody at work on the dashboard', onStage, () => {
     await page.evaluate('window.isSame = true');
     const shown = page.locator('.figure', { hasText: 'Posts' }).locator('b');
     const { world } = stage.sandbox;
+    const details = page.getByRole('region', { name: 'New posts' }).locator('details');
+    await details.locator('summary').click();
     // What is shown at first may be some seconds old where adding it up takes long.
     for (const title of ['Just written', 'Another one']) {
       await shown.getByText(String(world.posts().length), { exact: true }).waitFor();
@@ -191,6 +193,7 @@ describe('somebody at work on the dashboard', onStage, () => {
     }
     await shown.getByText(String(world.posts().length), { exact: true }).waitFor();
     assert.equal(await page.evaluate('window.isSame'), true);
+    assert.equal(await details.getAttribute('open'), '', 'what somebody has opened stays open');
     assertCalm();
   });
 

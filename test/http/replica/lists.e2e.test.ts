@@ -8,9 +8,9 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { parseJson } from '../../../src/base/json.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { Comment, Post } from '../../../src/contract/decode.ts';
-import { openMirrorStore } from '../../../src/store/mirror/store.ts';
-import { openReplicaReads, type Place } from '../../../src/store/replica/replica.ts';
-import { syncOnce } from '../../../src/sync/engine.ts';
+import { openMirrorStore } from '../../../src/mirror/store/store.ts';
+import { syncOnce } from '../../../src/mirror/sweep/engine.ts';
+import { type ListPlace, openReplicaReads } from '../../../src/replica/replica.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { COMMENTS, call, json, POSTS, type Problem, posts, walk } from '../../sandbox/client.ts';
 import { folderFor, temporaryFolder } from '../../support/folder.ts';
@@ -50,7 +50,7 @@ async function withMirror(
   }
 }
 
-const START: Place = { id: null, side: 'after' };
+const START: ListPlace = { id: null, side: 'after' };
 
 describe('the lists from the mirror', () => {
   it('are those of the upstream: posts to the byte, comments but for the order of keys in an undocumented status', async (t) => {
@@ -67,7 +67,7 @@ describe('the lists from the mirror', () => {
     );
   });
 
-  it('give back what no one documented, nulls, and times as they were spelt', async () => {
+  it("return undocumented fields, nulls, and times in the upstream's spelling", async () => {
     await withMirror(async ({ hold, reads }) => {
       const creator = {
         ...wire.post.creator,
@@ -111,7 +111,7 @@ describe('the lists from the mirror', () => {
     });
   });
 
-  it('give back numbers of any length as they came', async () => {
+  it('return numbers of any length unchanged', async () => {
     await withMirror(async ({ hold, reads }) => {
       const long = '{"big":9007199254740993,"huge":1e400}';
       await hold([aPost(7, parseJson(long) as Record<string, unknown>)]);
@@ -135,7 +135,7 @@ describe('the lists from the mirror', () => {
     });
   });
 
-  it('show every row that stayed, and none twice, whatever comes and goes between two pages', async () => {
+  it('show every remaining row once while rows are added and deleted between two pages', async () => {
     const ids = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 40 });
     const upheavals = fc.array(ids, { minLength: 1, maxLength: 12 });
     await fc.assert(
@@ -147,7 +147,7 @@ describe('the lists from the mirror', () => {
           await withMirror(async ({ hold, reads }) => {
             const seen: number[] = [];
             const stayed = new Set(worlds[0]);
-            let place: Place = back ? { id: -1, side: 'before' } : START;
+            let place: ListPlace = back ? { id: -1, side: 'before' } : START;
             for (let turn = 0; ; turn++) {
               const world = worlds[turn];
               if (world) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import { ENDPOINTS } from '../../../src/contract/endpoints.ts';
 import { openApiDocument } from '../../../src/http/replica/openapi.ts';
@@ -13,7 +14,7 @@ type Operation = {
 };
 
 function operation(document: Document, path: string, method: 'get' | 'post'): Operation {
-  const found = (document.paths as Record<string, Record<string, Operation>>)[path]?.[method];
+  const found = (document.paths as unknown as Record<string, Record<string, Operation>>)[path]?.[method];
   assert.ok(found, `${method} ${path}`);
   return found;
 }
@@ -33,17 +34,25 @@ async function mismatch(document: Document, { $ref }: { $ref: string }, value: u
 }
 
 describe('the OpenAPI document', () => {
-  it('has the operations of the contract and the row of the outbox, and no other', () => {
+  it('has the operations of the contract, the row of the outbox and the change feed, and no other', () => {
     const document = openApiDocument();
     const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const wanted = Object.values(ENDPOINTS).map(({ method, path }) => `${method} ${path}`);
-    assert.deepEqual(new Set(listed), new Set([...wanted, 'GET /api/v1/outbox/{id}']));
+    assert.deepEqual(
+      new Set(listed),
+      new Set([...wanted, 'GET /api/v1/outbox/{id}', 'GET /api/changes', 'GET /api/changes/stream']),
+    );
     const names = Object.values(document.paths).flatMap((methods) =>
-      Object.values(methods).map(({ operationId }: Operation) => operationId),
+      Object.values(methods as unknown as Record<string, Operation>).map(({ operationId }) => operationId),
     );
     assert.equal(new Set(names).size, names.length);
+  });
+
+  it('is OpenAPI 3.1 by its own schema', async () => {
+    const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(openApiDocument())));
+    assert.ok(valid, JSON.stringify(errors));
   });
 
   it('refers to nothing that it does not have', () => {

@@ -53,7 +53,7 @@ describe('a page of the copied API', () => {
     assert.deepEqual([none.next, none.previous], [null, null]);
   });
 
-  it('is no other than one that was given, and has no number', async (t) => {
+  it('accepts only cursors that it gave out, and no page numbers', async (t) => {
     const { asked, get } = await served(t);
     const wrong = ['', 'n', 'x10', 'n010', 'nZ', 'n10 ', `n${'z'.repeat(11)}`, `n${'1'.repeat(12)}`];
     for (const cursor of wrong)
@@ -63,7 +63,7 @@ describe('a page of the copied API', () => {
     assert.equal((await get(`${listPosts.path}?page=1`)).status, 200);
   });
 
-  it('takes no parameter that would change nothing; a token is one', async (t) => {
+  it('refuses unknown parameters, and accepts the token parameter', async (t) => {
     const { get } = await served(t, { tokenParameter: 'api_key' });
     const status = async (path: string, query: string) => (await get(`${path}?${query}`)).status;
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe('a page of the copied API', () => {
     assert.equal((await (await served(t)).get(`${listPosts.path}?api_key=x`)).status, 400);
   });
 
-  it('is one where words are searched for, and a blank search is none', async (t) => {
+  it('has one page for a search, and a blank search is the list', async (t) => {
     const { asked, get } = await served(t);
     const found = await get(`${listPosts.path}?search=50%25%20off%zz`);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inspectCsv } from '../../../src/outbox/csv/read.ts';
-import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
+import { inspectCsv } from '../../../src/outbox/import/csv/read.ts';
+import type { ReadOptions } from '../../../src/outbox/import/csv/rows.ts';
 import { accepted, inChunks, read, refusal } from './feed.ts';
 
 /** `field=Header (how)` for each mapped column. */
@@ -64,7 +64,7 @@ describe('columns are recognised by their names', () => {
     test(`${header}`, async () => assert.equal(await mapped(header), expected));
   }
 
-  test('columns that nobody uses are named, those without a name by their place', async () => {
+  test('unused columns are listed, those without a name by their position', async () => {
     const { ignored } = await read('board,title,votes,,status\n');
     assert.deepEqual(ignored, ['votes', '(column 4)', 'status']);
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { inspectCsv } from '../../../src/outbox/csv/read.ts';
-import { stateReader } from '../../../src/outbox/csv/state.ts';
+import { inspectCsv } from '../../../src/outbox/import/csv/read.ts';
+import { stateReader } from '../../../src/outbox/import/csv/state.ts';
 import { inChunks, read } from './feed.ts';
 
 const FOLDER = join(import.meta.dirname, 'exports');
@@ -127,6 +127,20 @@ const EXPORTS: Record<string, Expected> = {
     columns: 'Ticket name, Ticket description, -, -, -, Ticket ID',
     closed: [3, 6],
     lost: 'statuses, dates',
+  },
+  'google-forms-fr.csv': {
+    columns: 'Titre de votre suggestion, Décrivez votre idée, Catégorie, Adresse e-mail, Votre nom, -',
+    lost: 'dates',
+  },
+  'google-forms-ja.csv': {
+    columns: 'ご要望のタイトル, ご要望の詳細, カテゴリ, メールアドレス, お名前, -',
+    lost: 'dates',
+  },
+  'intercom-no-subjects.csv': {
+    columns: '-, -, -, Contact email, Contact name, Conversation ID',
+    asks: ['title: First message', 'content: First message'],
+    closed: [2, 4],
+    lost: 'dates, statuses, tags',
   },
   'intercom.csv': {
     columns: '-, -, -, User email, User name, Conversation ID',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../../src/base/errors.ts';
-import { openCsv } from '../../../src/outbox/csv/read.ts';
-import type { CsvFile, CsvRow, ReadOptions } from '../../../src/outbox/csv/rows.ts';
-import type { Source } from '../../../src/outbox/csv/text.ts';
+import { openCsv } from '../../../src/outbox/import/csv/read.ts';
+import type { CsvFile, CsvRow, ReadOptions } from '../../../src/outbox/import/csv/rows.ts';
+import type { Source } from '../../../src/outbox/import/csv/text.ts';
 
 export type Read = Omit<CsvFile, 'rows'> & { rows: CsvRow[] };
 

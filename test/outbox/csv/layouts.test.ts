@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { LAYOUTS } from '../../../src/outbox/csv/layouts.ts';
-import { inspectCsv } from '../../../src/outbox/csv/read.ts';
-import type { ReadOptions } from '../../../src/outbox/csv/rows.ts';
-import { identities } from '../../../src/outbox/csv/source-key.ts';
+import { LAYOUTS } from '../../../src/outbox/import/csv/layouts.ts';
+import { inspectCsv } from '../../../src/outbox/import/csv/read.ts';
+import type { ReadOptions } from '../../../src/outbox/import/csv/rows.ts';
+import { identities } from '../../../src/outbox/import/csv/source-key.ts';
 import { accepted, inChunks, read } from './feed.ts';
 import { EXAMPLES, LAYOUT_CASES } from './layout-cases.ts';
 
@@ -96,7 +96,7 @@ describe('people are not titles', () => {
     });
   }
 
-  test('a title beside people is one where it holds sentences, or the file is plainly one of posts', async () => {
+  test('a title column beside people counts as post title if it holds sentences or the file has posts', async () => {
     const clear = [
       'Title,First Name,Email,Body\nPlease add a mode for the night,Ada,a@x.example,x',
       'board,title,Name,Email\nideas,Dark mode,Ada,a@x.example',
@@ -113,7 +113,7 @@ describe('people are not titles', () => {
     assert.deepEqual(await asked('Title,Private note,Internal comments'), []);
   });
 
-  test('a column of sentences that nobody uses is asked about', async () => {
+  test('an unused column of sentences is asked about', async () => {
     const text = 'Idea,Tell us more,State\nDark,My eyes hurt at night when I work,open';
     assert.deepEqual(await asked(text), ['content: Tell us more']);
   });

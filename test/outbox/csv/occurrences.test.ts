@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { Occurrences } from '../../../src/outbox/csv/source-key.ts';
+import { Occurrences } from '../../../src/outbox/import/csv/source-key.ts';
 
 const digest = (n: number): Buffer => hash('sha256', String(n), 'buffer');
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Delimiter } from '../../../src/base/csv.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { csvLine } from '../../../src/outbox/import/results.ts';
+import { resultLine } from '../../../src/outbox/import/results.ts';
+import type { Delimiter } from '../../../src/text/csv.ts';
 import { type Read, readChunked } from './feed.ts';
 import { recordLines } from './reference.ts';
 
@@ -48,7 +48,7 @@ test('what is written is read back cell by cell, in any delimiter, line end, enc
         const headers = ['title', ...Array.from({ length: width }, (_, i) => `c${i}`)];
         const options = { delimiter: separator, eol: end };
         const lines = [headers, ...rows.map((cells) => ['t', ...cells])].map((cells) =>
-          csvLine(cells, options),
+          resultLine(cells, options),
         );
         const file = await readChunked(encode(lines.join(''), as), { board: 'b' }, size);
         assert.deepEqual(

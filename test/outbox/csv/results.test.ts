@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { csvCell } from '../../../src/base/csv.ts';
-import { resultsColumns } from '../../../src/outbox/csv/rows.ts';
-import { identities, sourceKey } from '../../../src/outbox/csv/source-key.ts';
-import { csvLine, resultsWriter } from '../../../src/outbox/import/results.ts';
-import { TABLES } from '../../../src/store/export/tables.ts';
+import { TABLES } from '../../../src/export/store/tables.ts';
+import { resultsColumns } from '../../../src/outbox/import/csv/rows.ts';
+import { identities, sourceKey } from '../../../src/outbox/import/csv/source-key.ts';
+import { resultLine, resultsWriter } from '../../../src/outbox/import/results.ts';
+import { csvCell } from '../../../src/text/csv.ts';
 import { accepted, outcomes, type Read, read } from './feed.ts';
 
 const POST = { board: 'b', title: 't', content: 'c', email: null, full_name: null };
@@ -159,17 +159,17 @@ describe('a results file', () => {
   });
 
   test('a name that starts with a byte order mark is not taken for one', async () => {
-    const file = await read(`${csvLine(['\uFEFFx', 'title'], { delimiter: ',' })}1,t\r\n`, { board: 'b' });
+    const file = await read(`${resultLine(['\uFEFFx', 'title'], { delimiter: ',' })}1,t\r\n`, { board: 'b' });
     assert.deepEqual([file.bom, file.headers[0]], [false, '\uFEFFx']);
   });
 
   test('a lone empty cell is written so that it stays a record', () => {
-    assert.equal(csvLine([''], { delimiter: ',' }), '""\r\n');
+    assert.equal(resultLine([''], { delimiter: ',' }), '""\r\n');
   });
 });
 
 describe('a source key', () => {
-  test('is the key column where there is one', () => {
+  test('comes from the key column if there is one', () => {
     assert.equal(sourceKey({ key: 'A-1', post: POST }, 3), 'key:A-1');
   });
 

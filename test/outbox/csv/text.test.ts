@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { openCsv } from '../../../src/outbox/csv/read.ts';
-import type { Encoding } from '../../../src/outbox/csv/text.ts';
+import { openCsv } from '../../../src/outbox/import/csv/read.ts';
+import type { Encoding } from '../../../src/outbox/import/csv/text.ts';
 import { accepted, inChunks, outcomes, read, readChunked, refusal } from './feed.ts';
 
 const TEXT = 'board,title,content\nidées,Größe 👩‍🚀,"שלום\r\n𝄞"\n';

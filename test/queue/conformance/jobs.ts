@@ -30,7 +30,7 @@ export function jobs(play: Play): void {
     await queue.addBulk([1, 2, 3, 4, 5].map((n) => ({ name: 'n', data: n })));
     const order: unknown[] = [];
     work(async ({ data }) => order.push(data));
-    await until('all have run', () => order.length === 5);
+    await until('all have run', () => order.length >= 5);
     assert.deepEqual(order, [1, 2, 3, 4, 5]);
   });
 
@@ -132,7 +132,7 @@ export function jobs(play: Play): void {
       assert.deepEqual([new Set(ids).size, runs, most], [1, 2, 1]);
       await add();
       assert.equal(new Set(ids).size, 2);
-      await until('the next is done', () => runs === 3);
+      await until('the next is done', () => runs >= 3);
     },
   );
 }

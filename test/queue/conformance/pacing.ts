@@ -8,7 +8,7 @@ export function pacing(play: Play): void {
     await queue.addBulk(Array.from({ length: 5 }, () => ({ name: 'n', data: {} })));
     const starts: number[] = [];
     work(async () => starts.push(Date.now()), { concurrency: 5, limiter: { max: 2, duration: 1000 } });
-    await until('all have run', () => starts.length === 5);
+    await until('all have run', () => starts.length >= 5);
     const [first = 0] = starts;
     const last = starts.at(-1) ?? 0;
     // Three windows for five jobs. The first begins before its first job does, on a busy machine a good while before.
@@ -30,7 +30,7 @@ export function pacing(play: Play): void {
         await queue.rateLimit(500);
         throw new RateLimitError();
       });
-      await until('all are done', async () => (await queue.getCompletedCount()) === 3);
+      await until('all are done', async () => (await queue.getCompletedCount()) >= 3);
       const [, second = 0] = starts;
       assert.equal(starts.length, 4);
       assert.deepEqual(attempts, [0, 0, 0]);
@@ -47,7 +47,7 @@ export function pacing(play: Play): void {
       await job.moveToDelayed(Date.now() + 10, job.token);
       throw new DelayedError();
     });
-    await until('it is done', async () => (await queue.getCompletedCount()) === 1);
+    await until('it is done', async () => (await queue.getCompletedCount()) >= 1);
     assert.deepEqual(attempts, [0, 0]);
   });
 }

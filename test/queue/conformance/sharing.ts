@@ -15,7 +15,7 @@ export function sharing(play: Play, server: NonNullable<Station['server']>): voi
     await Promise.all([our.add('ours', {}, { jobId: 'row-1' }), their.add('theirs', {}, { jobId: 'row-1' })]);
     const seen: string[] = [];
     theirs.worker('work', async ({ name }) => seen.push(name));
-    await until('it has run', async () => (await their.getCompletedCount()) === 1);
+    await until('it has run', async () => (await their.getCompletedCount()) >= 1);
     assert.deepEqual(seen, ['theirs']);
     assert.deepEqual(await their.getJobSchedulers(), []);
     assert.equal(await our.getJobCountByTypes('waiting', 'delayed'), 2);

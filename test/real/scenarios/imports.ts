@@ -115,7 +115,8 @@ const SETTINGS = {
 };
 /** Rows that are not at their end by then are reported as unfinished. */
 const LIMIT_MS = 300_000;
-const FEW_LEFT = 'at most 1 in 20 unclear rows is left to a person';
+const FEW_LEFT = 'at most 1 in 100 rows is left to a person';
+const FEW_LISTS = 'at most 2 list requests for each unclear row';
 const BY_HAND_MS = 1500;
 
 /** A file goes in while something goes wrong. The database says what became of each row. */
@@ -190,7 +191,7 @@ async function again(
 function tell(account: Account, requests: readonly LoggedRequest[], seconds: number, notes: Notes): void {
   const { rows, unclear, leftToPerson, doubledAndNamed, doubledInSilence, unfinished } = account;
   const share = unclear === 0 ? '' : ` (${((100 * leftToPerson) / unclear).toFixed(0)} % of the unclear)`;
-  const lists = requests.filter(({ method, path }) => method === 'GET' && path === '/api/v1/posts/').length;
+  const lists = requests.filter(isList).length;
   notes.figure('rows, unclear, left to a person', `${rows}, ${unclear}, ${leftToPerson}${share}`);
   notes.figure('second posts: named as duplicate, in silence', `${doubledAndNamed}, ${doubledInSilence}`);
   notes.figure(
@@ -202,7 +203,8 @@ function tell(account: Account, requests: readonly LoggedRequest[], seconds: num
 }
 
 function judge(fault: Fault, account: Account, requests: readonly LoggedRequest[], notes: Notes): void {
-  const { unclear, lost, doubledInSilence, wrongPost, falseDuplicates, leftToPerson, unfinished } = account;
+  const { rows, unclear, lost, doubledInSilence, wrongPost, falseDuplicates, leftToPerson, unfinished } =
+    account;
   const felt = unclear + requests.filter(isTroubled).length;
   if (fault.name === 'nothing') notes.check('no create is in trouble', felt === 0, `${felt} are`);
   else notes.check('the fault was felt', felt > 0);
@@ -212,7 +214,14 @@ function judge(fault: Fault, account: Account, requests: readonly LoggedRequest[
   notes.check('no post is called a duplicate that is none', falseDuplicates === 0, `${falseDuplicates} rows`);
   if (!fault.isSlow) notes.check('every row comes to an end', unfinished === 0, `${unfinished} rows`);
   // A share of a few rows says nothing.
-  if (unclear >= 20) notes.check(FEW_LEFT, leftToPerson <= unclear / 20, `${leftToPerson} of ${unclear}`);
+  if (unclear < 20) return;
+  const lists = requests.filter(isList).length;
+  notes.check(FEW_LEFT, leftToPerson <= rows / 100, `${leftToPerson} of ${rows}`);
+  notes.check(FEW_LISTS, lists <= 2 * unclear, `${lists} for ${unclear}`);
+}
+
+function isList({ method, path }: LoggedRequest): boolean {
+  return method === 'GET' && path === '/api/v1/posts/';
 }
 
 /** Not made at once, or made again by nginx. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RESOURCES } from '../../../src/contract/endpoints.ts';
-import { until } from '../../support/until.ts';
+import { LONG_RUN_MS, until } from '../../support/until.ts';
 import {
   compare,
   type Deletion,
@@ -55,12 +55,13 @@ export const lives: Scenario[] = LISTS.map(({ name, ...list }) => ({
 
 async function quietSweeps(mirror: string): Promise<void> {
   const now = new Date().toISOString();
-  await until('enough sweeps have followed the last change', () => {
+  const haveFollowed = (): boolean => {
     const later = sweepsOf(mirror).filter(({ started_at }) => started_at > now);
     return RESOURCES.every(
       (resource) => later.filter((sweep) => sweep.resource === resource).length >= QUIET_SWEEPS,
     );
-  });
+  };
+  await until('enough sweeps have followed the last change', haveFollowed, LONG_RUN_MS);
 }
 
 function judgeDeletions({ mirror }: Program, deletions: readonly Deletion[], notes: Notes): void {

@@ -28,7 +28,7 @@ SELECT b.name AS board, part.posts, part.votes, 1.0 * part.votes / part.posts AS
        part.votes / nullif((SELECT votes FROM total), 0) AS vote_share, part.comments,
        1.0 * part.replied / nullif(part.asked, 0) AS answered, 1.0 * part.delivered / part.posts AS delivered,
        (SELECT json_group_array(coalesce(fresh.posts, 0))
-          FROM (SELECT date FROM week ORDER BY date) AS w
+          FROM (SELECT date FROM week WHERE begins <= coalesce($last, $observed) ORDER BY date) AS w
           LEFT JOIN fresh ON fresh.date = w.date AND fresh.board_id = b.id) AS new_posts
   FROM part JOIN board b ON b.id = part.board_id
  ORDER BY part.votes DESC, b.id

@@ -7,6 +7,7 @@ person AS MATERIALIZED (
 wrote (post_id, user_id) AS MATERIALIZED (
   SELECT p.id, p.creator_id FROM posts p
    WHERE p.deleted_at IS NULL AND p.created >= $since AND p.created < $until AND ($board IS NULL OR p.board_id = $board)
+     AND p.status_id NOT IN (SELECT value FROM json_each($finished))
      AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses)))
      AND p.creator_id IN (SELECT user_id FROM person)
   UNION ALL
@@ -15,7 +16,8 @@ wrote (post_id, user_id) AS MATERIALIZED (
      AND c.creator_id IN (SELECT user_id FROM person)
      AND EXISTS (SELECT 1 FROM posts p
                   WHERE p.id = c.post_id AND p.deleted_at IS NULL AND ($board IS NULL OR p.board_id = $board)
-                    AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses))))
+                    AND p.status_id NOT IN (SELECT value FROM json_each($finished))
+     AND ($statuses = '[]' OR p.status_id IN (SELECT value FROM json_each($statuses))))
 ),
 -- A left join, though every row has its match: the planner then indexes the people instead of reading all for each row.
 voice (post_id, line) AS MATERIALIZED (

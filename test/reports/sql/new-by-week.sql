@@ -24,7 +24,8 @@ board (id, name) AS (
   UNION ALL
   SELECT NULL, NULL WHERE EXISTS (SELECT 1 FROM counted WHERE board_id IS NULL)
 )
-SELECT week.date AS week, b.name AS board, coalesce(counted.posts, 0) AS posts, coalesce(counted.comments, 0) AS comments,
+SELECT week.date AS week, b.name AS board, iif(week.begins > coalesce($last, $observed), nullif(coalesce(counted.posts, 0), 0), coalesce(counted.posts, 0)) AS posts,
+       iif(week.begins > $last_comments, nullif(coalesce(counted.comments, 0), 0), coalesce(counted.comments, 0)) AS comments,
        week.partial
   FROM week JOIN board b ON $board IS NULL OR b.id = $board
   LEFT JOIN counted ON counted.date = week.date AND counted.board_id IS b.id

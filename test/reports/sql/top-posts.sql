@@ -2,6 +2,7 @@
 WITH best AS (
   SELECT id, votes_count FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
+     AND status_id NOT IN (SELECT value FROM json_each($finished))
      AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))
    ORDER BY votes_count DESC, id LIMIT $limit
 )

@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { feedbackMirror, type Measured, measured } from '../frame/child.ts';
+import { median } from '../frame/numbers.ts';
+import { type SandboxProcess, startSandboxProcess } from '../frame/sandbox.ts';
+import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
+
+const SIZES = [10_000, 100_000, 1_000_000] as const;
+const COMMAND = 'feedback-mirror sync';
+
+/** What one mirror of a size needs. */
+interface Need {
+  /** Processor time: what else the machine does at the time hardly changes it. */
+  firstSeconds: number;
+  againSeconds: number;
+  peakMb: number;
+  diskMb: number;
+}
+
+const PARTS: readonly { name: string; unit: Series['unit']; of: keyof Need }[] = [
+  { name: 'processor time of a first sweep', unit: 's', of: 'firstSeconds' },
+  { name: 'processor time of an unchanged sweep', unit: 's', of: 'againSeconds' },
+  { name: 'most memory of a sweep', unit: 'MB', of: 'peakMb' },
+  { name: 'data folder after both', unit: 'MB', of: 'diskMb' },
+];
+
+/** The figures of "Sizing" in docs/operations.md. */
+export const sizingSet: BenchSet = {
+  name: 'sizing',
+  about:
+    'What a mirror needs by the number of its posts: processor time of a sweep of posts and comments, memory, disk.',
+  sizes: '10,000, 100,000 and 1,000,000 posts with the comments of the sandbox, 100 rows a page',
+  async run(bench) {
+    const rows: Row[] = [];
+    for (const size of SIZES) rows.push(...(await rowsOf(bench, bench.scale(size))));
+    return rows;
+  },
+};
+
+async function rowsOf(bench: Bench, posts: number): Promise<Row[]> {
+  const sandbox = await startSandboxProcess({ posts });
+  const needs: Need[] = [];
+  try {
+    for (let round = 1; round <= bench.repeat; round++) needs.push(await needOf(bench, sandbox));
+  } finally {
+    await sandbox.stop();
+  }
+  bench.say(`${posts.toLocaleString('en')} posts: ${JSON.stringify(needs)}`);
+  return PARTS.map(({ name, unit, of }): Row => {
+    const values = needs.map((need) => need[of]);
+    const size = `${posts.toLocaleString('en')} posts`;
+    const ours: Series = { name: size, command: COMMAND, unit, values };
+    return { row: `${name}, ${size}`, ours, peer: null, figure: median(values), bound: null };
+  });
+}
+
+async function needOf(bench: Bench, { env }: SandboxProcess): Promise<Need> {
+  const folder = mkdtempSync(join(bench.folder, 'sizing-'));
+  const sync = (): Promise<Measured> => measured(feedbackMirror(['sync'], { ...env, DATA_DIR: folder }));
+  try {
+    const [first, again] = [await sync(), await sync()];
+    return {
+      firstSeconds: first.cpuSeconds,
+      againSeconds: again.cpuSeconds,
+      peakMb: Math.max(first.peakMb, again.peakMb),
+      diskMb: bytesIn(folder) / 1e6,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0);
+}

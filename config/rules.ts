@@ -1,0 +1,264 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError, messageOf } from '../src/base/errors.ts';
+import type { Secret } from '../src/base/secret.ts';
+import { machineZone, type Parse, timeZone } from './parse.ts';
+import { loadYaml } from './source-file.ts';
+import { webhookSecret, webhookUrl } from './webhooks.ts';
+
+/** RULES_FILE as the program uses it. */
+export interface RulesFile {
+  rules: ConfiguredRule[];
+  channels: ConfiguredChannel[];
+}
+
+export interface ConfiguredRule {
+  name: string;
+  what: (typeof RULE_WHATS)[number];
+  boards: readonly string[] | null;
+  statuses: readonly string[] | null;
+  segment: string | null;
+  days: number;
+  every: (typeof RULE_EVERY)[number];
+  at: { weekday: number; hour: number; minute: number };
+  zone: string;
+  to: readonly string[];
+}
+
+export type ConfiguredChannel =
+  | { name: string; kind: 'mail'; to: readonly string[] }
+  | { name: string; kind: 'slack' | 'teams'; url: Secret }
+  | { name: string; kind: 'webhook'; url: Secret; key: Secret };
+
+export const RULE_WHATS = [
+  ...(['digest', 'new-posts', 'status', 'customer', 'unanswered', 'votes', 'drift', 'trouble'] as const),
+];
+export const RULE_EVERY = [...(['at-once', 'hourly', 'daily', 'weekly'] as const)];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+const NAME = /^[A-Za-z0-9_-]{1,40}$/;
+const AT = /^(?:(?:(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/i;
+const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+$/;
+
+const TEXT = { type: 'string' };
+const TEXTS = { type: 'array', items: TEXT, minItems: 1 };
+
+/** The fields of a rule, and of a channel, as JSON Schema. */
+export const RULE_FIELDS = {
+  name: {
+    ...TEXT,
+    pattern: NAME.source,
+    description: 'its name in commands and logs; a new name is a new rule',
+  },
+  what: { enum: RULE_WHATS, description: 'what the rule tells of' },
+  boards: { ...TEXTS, description: 'boards by name, short name or number; all boards without it' },
+  statuses: { ...TEXTS, description: 'of status: only posts that get one of these' },
+  segment: { ...TEXT, description: 'of customer: such as plan=Pro; every imported customer without it' },
+  days: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 365,
+    default: 7,
+    description: 'of unanswered: after so many days',
+  },
+  every: { enum: RULE_EVERY, description: 'how often messages are sent' },
+  at: {
+    ...TEXT,
+    pattern: AT.source,
+    default: 'mon 09:00',
+    description: 'of daily and weekly: such as 09:00 or mon 09:00',
+  },
+  zone: { ...TEXT, description: 'time zone of at, such as Europe/Berlin; TZ without it' },
+  to: { ...TEXTS, description: 'names of channels' },
+};
+export const CHANNEL_FIELDS = {
+  mail: { ...TEXTS, description: 'addresses; needs SMTP_URL and MAIL_FROM' },
+  slack: { ...TEXT, description: 'address of an incoming webhook of Slack' },
+  slack_file: { ...TEXT, description: 'path of a file with that address' },
+  teams: { ...TEXT, description: 'address of an incoming webhook of Teams' },
+  teams_file: { ...TEXT, description: 'path of a file with that address' },
+  webhook: { ...TEXT, description: 'address that gets signed messages' },
+  webhook_file: { ...TEXT, description: 'path of a file with that address' },
+  secret: { ...TEXT, description: 'of webhook: key of the signature, 24 to 64 bytes in base64' },
+  secret_file: { ...TEXT, description: 'path of a file with that key' },
+};
+
+/** Reads a YAML or JSON file. Throws AppError('usage') with every problem; no address and no key is in it. */
+export function readRules(path: string, cwd: string, usualZone: string | null): RulesFile {
+  const problems: string[] = [];
+  const file = objectIn(parsed(resolve(cwd, path)), 'RULES_FILE', problems);
+  const zone = usualZone ?? machineZone();
+  unknownIn(file, ['channels', 'rules'], 'RULES_FILE', problems);
+  const channels = Object.entries(objectIn(file.channels ?? {}, 'channels', problems)).flatMap(
+    ([name, given]) => attempt(problems, `channel "${name}"`, () => channelOf(name, given, cwd)),
+  );
+  const list: unknown[] = Array.isArray(file.rules) ? file.rules : [];
+  if (list.length === 0) problems.push('"rules" must be a list with at least one rule');
+  const rules = list.flatMap((given, i) =>
+    attempt(problems, `rule ${i + 1}`, () =>
+      ruleOf(
+        given,
+        channels.map(({ name }) => name),
+        zone,
+      ),
+    ),
+  );
+  for (const [i, { name }] of rules.entries())
+    if (rules.findIndex((other) => other.name === name) < i) problems.push(`two rules are called "${name}"`);
+  if (problems.length > 0)
+    throw new AppError('usage', `RULES_FILE has mistakes:\n${problems.map((one) => `  ${one}`).join('\n')}`, {
+      hint: 'docs/rules.md has an example of each rule and channel.',
+    });
+  return { rules, channels };
+}
+
+function parsed(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new AppError('usage', `RULES_FILE cannot be read (${String(Reflect.get(Object(error), 'code'))})`);
+  }
+  const yaml = loadYaml();
+  const lines = new yaml.LineCounter();
+  // No pretty errors: they quote the line, and it may hold an address of Slack.
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error)
+    throw new AppError(
+      'usage',
+      `RULES_FILE is not YAML: line ${lines.linePos(error.pos[0]).line}: ${error.message}`,
+    );
+  return document.toJS();
+}
+
+type Given = Record<string, unknown>;
+
+function objectIn(value: unknown, what: string, problems: string[]): Given {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Given;
+  problems.push(`${what} must be names, each with what belongs to it`);
+  return {};
+}
+
+function attempt<T>(problems: string[], what: string, work: () => T): T[] {
+  try {
+    return [work()];
+  } catch (error) {
+    problems.push(`${what}: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+function unknownIn(given: Given, known: readonly string[], what: string, problems: string[]): void {
+  for (const name of Object.keys(given))
+    if (!known.includes(name))
+      problems.push(`${what}: there is no field "${name}"; there are ${known.join(', ')}`);
+}
+
+function refuseUnknown(given: Given, known: readonly string[]): void {
+  const problems: string[] = [];
+  unknownIn(given, known, 'it', problems);
+  if (problems[0] !== undefined) throw new Error(problems[0]);
+}
+
+function channelOf(name: string, value: unknown, cwd: string): ConfiguredChannel {
+  const given = Object(value) as Given;
+  refuseUnknown(given, Object.keys(CHANNEL_FIELDS));
+  if (!NAME.test(name)) throw new Error('its name must be letters, digits, - and _');
+  const kinds = (['mail', 'slack', 'teams', 'webhook'] as const).filter(
+    (kind) => given[kind] !== undefined || given[`${kind}_file`] !== undefined,
+  );
+  const [kind] = kinds;
+  if (kinds.length !== 1 || kind === undefined)
+    throw new Error('it needs exactly one of mail, slack, teams and webhook');
+  if (kind === 'mail') return { name, kind, to: addressesIn(given) };
+  const url = secretIn(given, kind, webhookUrl, cwd);
+  return kind === 'webhook'
+    ? { name, kind, url, key: secretIn(given, 'secret', webhookSecret, cwd) }
+    : { name, kind, url };
+}
+
+function addressesIn(given: Given): string[] {
+  const list = listIn(given, 'mail') ?? [];
+  const wrong = list.findIndex((address) => !ADDRESS.test(address));
+  if (wrong >= 0) throw new Error(`"mail" has no address at place ${wrong + 1}`);
+  return list;
+}
+
+function secretIn(given: Given, name: string, parse: Parse<Secret>, cwd: string): Secret {
+  const [text, path] = [textIn(given, name), textIn(given, `${name}_file`)];
+  if (text === null && path === null) throw new Error(`"${name}" or "${name}_file" is missing`);
+  try {
+    return parse(text ?? readFileSync(resolve(cwd, path ?? ''), 'utf8').trim());
+  } catch (error) {
+    throw new Error(`"${text === null ? `${name}_file` : name}" ${messageOf(error)}`);
+  }
+}
+
+function ruleOf(value: unknown, channels: readonly string[], usualZone: string): ConfiguredRule {
+  const given = Object(value) as Given;
+  refuseUnknown(given, Object.keys(RULE_FIELDS));
+  const name = textIn(given, 'name') ?? '';
+  if (!NAME.test(name)) throw new Error('"name" must be 1 to 40 letters, digits, - and _');
+  const what = wordIn(given, 'what', RULE_WHATS);
+  const every = wordIn(given, 'every', RULE_EVERY);
+  const fitting: readonly string[] = EVERY_OF[what] ?? RULE_EVERY;
+  if (!fitting.includes(every)) throw new Error(`"${what}" can come ${fitting.join(' or ')}, not ${every}`);
+  const to = listIn(given, 'to') ?? [];
+  const unknown = to.find((one) => !channels.includes(one));
+  if (unknown !== undefined) throw new Error(`there is no channel "${unknown}"`);
+  if (to.length === 0) throw new Error('"to" must name a channel');
+  const days = given.days ?? 7;
+  if (!Number.isSafeInteger(days) || Number(days) < 1 || Number(days) > 365)
+    throw new Error('"days" must be 1 to 365');
+  const zone = textIn(given, 'zone');
+  return {
+    name,
+    what,
+    every,
+    to: [...new Set(to)],
+    days: Number(days),
+    boards: listIn(given, 'boards'),
+    statuses: listIn(given, 'statuses'),
+    segment: textIn(given, 'segment'),
+    at: momentIn(textIn(given, 'at') ?? 'mon 09:00'),
+    zone: zone === null ? usualZone : timeZone(zone),
+  };
+}
+
+/** A digest of a minute says nothing, and votes are judged by days. */
+const EVERY_OF: Partial<Record<ConfiguredRule['what'], readonly string[]>> = {
+  digest: ['daily', 'weekly'],
+  votes: ['daily'],
+};
+
+function momentIn(text: string): ConfiguredRule['at'] {
+  const [, day = 'mon', hour = '', minute = ''] = AT.exec(text.trim()) ?? [];
+  if (minute === '') throw new Error('"at" must be such as 09:00, or mon 09:00');
+  return { weekday: WEEKDAYS.indexOf(day.toLowerCase()), hour: Number(hour), minute: Number(minute) };
+}
+
+function wordIn<const T extends string>(given: Given, name: string, words: readonly T[]): T {
+  const word = words.find((one) => one === given[name]);
+  if (word === undefined) throw new Error(`"${name}" must be one of ${words.join(', ')}`);
+  return word;
+}
+
+function textIn(given: Given, name: string): string | null {
+  const value = given[name];
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new Error(`"${name}" must be a text`);
+}
+
+function listIn(given: Given, name: string): string[] | null {
+  const value = given[name];
+  if (value === undefined || value === null) return null;
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => ['string', 'number'].includes(typeof item))
+  )
+    return value.map(String);
+  throw new Error(`"${name}" must be a list of texts`);
+}

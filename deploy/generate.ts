@@ -1,0 +1,24 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { openApiDocument } from '../src/http/replica/openapi.ts';
+import { rulesSchema, settingsSchema, sourcesSchema, webhooksSchema } from './editor-schemas.ts';
+
+/** The files for machines that the package carries, by name. */
+export const GENERATED: Record<string, () => object> = {
+  'openapi.json': openApiDocument,
+  'settings.schema.json': settingsSchema,
+  'sources.schema.json': sourcesSchema,
+  'webhooks.schema.json': webhooksSchema,
+  'rules.schema.json': rulesSchema,
+};
+
+export function generated(name: string): string {
+  return `${JSON.stringify(GENERATED[name]?.(), null, 2)}\n`;
+}
+
+/** `npm run generate`: writes them again. A test compares them with the code. */
+if (import.meta.main) {
+  const folder = resolve(import.meta.dirname, '../schemas');
+  mkdirSync(folder, { recursive: true });
+  for (const name of Object.keys(GENERATED)) writeFileSync(join(folder, name), generated(name));
+}

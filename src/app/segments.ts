@@ -1,0 +1,29 @@
+import type { Settings } from '../../config/load.ts';
+import { makeFolder } from '../base/files.ts';
+import { closeAfter } from '../db/sql.ts';
+import { openMirrorReadOnly } from '../mirror/file/open.ts';
+import { openBrowseReads } from '../search/browse/browse.ts';
+import { openSegmentStore, type SegmentStore, type SegmentsState, segmentsState } from '../segments/store.ts';
+import { openToldStore, type ToldStore } from '../segments/told.ts';
+import { holder, mirrorOf } from './place.ts';
+
+/** The customers that were imported, to be renewed or removed. */
+export function openSegments(settings: Settings, purpose: string): SegmentStore {
+  makeFolder(settings.dataDir);
+  return openSegmentStore({ ...mirrorOf(settings), holder: holder(purpose) });
+}
+
+/** Who was told of what was delivered. */
+export function openTold(settings: Settings): ToldStore {
+  return openToldStore(mirrorOf(settings));
+}
+
+/** Posts of customers, for people who look. */
+export function openBrowsing(settings: Settings): ReturnType<typeof openBrowseReads> {
+  return openBrowseReads(mirrorOf(settings));
+}
+
+/** The same for people who only look. */
+export function viewSegments(settings: Settings): SegmentsState {
+  return closeAfter(openMirrorReadOnly(mirrorOf(settings)), segmentsState);
+}

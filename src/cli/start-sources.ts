@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { secretsOf, settingLines } from '../../config/load.ts';
+import type { Source, Sources } from '../../config/sources.ts';
+import { messageOf } from '../base/errors.ts';
+import { makeFolder } from '../base/files.ts';
+import { reservePort } from '../base/listen.ts';
+import { createLogger, type Logger } from '../base/log.ts';
+import { CALLED } from '../base/program.ts';
+import type { SourcePlan } from '../sources/running.ts';
+import { openSources, tell } from './context.ts';
+import { announce } from './service.ts';
+
+/** How soon a change of sources.yaml takes effect. */
+const LOOK_MS = 1000;
+
+/** The service of all sources in this process, until it is stopped. */
+export async function startSources(program: Command, first: Sources, signal: AbortSignal): Promise<void> {
+  const { path, shared } = first;
+  const secrets = new Set([
+    ...secretsOf(shared),
+    ...first.all.flatMap(({ settings }) => secretsOf(settings)),
+  ]);
+  const { logLevel: level, logFormat: format, httpHost: host, httpPort: port } = shared;
+  const log = createLogger({ level, format, secrets: () => [...secrets] });
+  const [{ createMetrics }, { createSourceSet }, { addOverview, sitesOf }, { startHttp }] = await Promise.all(
+    [
+      import('../base/metrics.ts'),
+      import('../sources/set.ts'),
+      import('../sources/site.ts'),
+      import('../http/server/server.ts'),
+    ],
+  );
+  const releasePort = await reservePort({ host, port });
+  const opened: (() => Promise<void> | void)[] = [];
+  try {
+    if (shared.otlpEndpoint !== null) {
+      const { startTracing } = await import('../app/tracing.ts');
+      opened.push(await startTracing(shared, log));
+    }
+    const set = createSourceSet(log);
+    opened.push(() => set.close());
+    const metrics = createMetrics();
+    const http = await startHttp({
+      host,
+      port,
+      token: shared.httpToken,
+      feedToken: shared.feedToken,
+      mcpToken: shared.mcpToken,
+      names: shared.httpNames ?? [],
+      log,
+      metrics,
+      releasePort,
+      sites: sitesOf(set),
+      parts: [(scope) => addOverview(scope, set, metrics)],
+    });
+    opened.push(() => http.close());
+    const follow = follower(set.follow, http.url, opened);
+    await follow(first.all);
+    makeFolder(shared.dataDir);
+    opened.push(announce(shared.dataDir, http.url));
+    tell(`Sources: ${first.all.map(({ name }) => name).join(', ')}, from ${path}.`);
+    tell(
+      `Dashboard: ${http.url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} sources`,
+    );
+    const watch = setInterval(
+      watcher(program, first, log, (all) => {
+        for (const { settings } of all) for (const secret of secretsOf(settings)) secrets.add(secret);
+        return follow(all);
+      }),
+      LOOK_MS,
+    );
+    opened.push(() => clearInterval(watch));
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    for (let close = opened.pop(); close; close = opened.pop())
+      try {
+        await close();
+      } catch (error) {
+        log.warn({ event: 'service.close.failed' }, `something did not close: ${messageOf(error)}`);
+      }
+    log.info({ event: 'service.stopped' }, 'the service has stopped');
+  }
+  process.exit(0);
+}
+
+/** Each source tells commands that run beside the service where it is. */
+function follower(
+  follow: (plans: readonly SourcePlan[]) => Promise<void>,
+  url: string,
+  opened: (() => Promise<void> | void)[],
+): (all: readonly Source[]) => Promise<void> {
+  const forget = new Map<string, () => void>();
+  opened.push(() => {
+    for (const end of forget.values()) end();
+  });
+  return async (all) => {
+    await follow(all.map(planOf));
+    for (const [name, end] of forget) if (!all.some((source) => source.name === name)) end();
+    for (const { name, settings } of all)
+      try {
+        makeFolder(settings.dataDir);
+        forget.set(name, announce(settings.dataDir, `${url}/s/${name}`));
+      } catch {
+        // A folder that cannot be written to is told of where the source is opened.
+      }
+  };
+}
+
+function planOf({ name, settings, input }: Source): SourcePlan {
+  return {
+    name,
+    host: settings.baseUrl?.host ?? '',
+    folder: settings.dataDir,
+    key: JSON.stringify([name, input.source?.values, settingLines(settings).map(({ value }) => value)]),
+    async open(metrics) {
+      const { openApp } = await import('../app.ts');
+      return await openApp(settings, input, 'start', { isService: true, metrics });
+    },
+  };
+}
+
+/** Reads the file again when it or .env has changed. What is wrong in it is told, and everything goes on as before. */
+function watcher(
+  program: Command,
+  { path, all }: Sources,
+  log: Logger,
+  follow: (all: readonly Source[]) => Promise<void>,
+): () => void {
+  const cwd = all[0]?.input.cwd ?? '';
+  const version = (): string =>
+    [path, join(cwd, '.env')]
+      .map((file) => statSync(file, { throwIfNoEntry: false }))
+      .map((found) => (found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'none'))
+      .join();
+  let seen = version();
+  return () => {
+    const now = version();
+    if (now === seen) return;
+    seen = now;
+    const failed = (error: unknown): void =>
+      log.error({ event: 'sources.wrong' }, `${messageOf(error)}\nAll sources go on as they were.`);
+    try {
+      const next = openSources(program);
+      if (next) follow(next.all).catch(failed);
+      else log.error({ event: 'sources.gone' }, `${path} is gone: all sources go on as they were`);
+    } catch (error) {
+      failed(error);
+    }
+  };
+}

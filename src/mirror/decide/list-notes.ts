@@ -1,0 +1,97 @@
+import type { Resource } from '../../contract/endpoints.ts';
+import { counted } from '../../text/text.ts';
+import { worthOf } from './absence.ts';
+import type { ListFacts } from './list-facts.ts';
+import type { Way } from './miss.ts';
+
+/** Rows of a list that were missed in one way, and the lowest score among them. */
+export interface MissingGroup {
+  way: Way;
+  rows: number;
+  score: number;
+  since: string;
+}
+
+export interface ListState {
+  resource: Resource;
+  rows: number;
+  facts: ListFacts;
+  missing: readonly MissingGroup[];
+  /** What the last sweep says that it lacks; null where it was complete. */
+  lacks: string | null;
+}
+
+/** What an operator should know about a list, in sentences. The first is the worst; an ordinary list has none. */
+export function listNotes(list: ListState): string[] {
+  return [...lackNote(list), ...leakNote(list), ...headNote(list), ...hostNote(list), ...missingNotes(list)];
+}
+
+/** What the operator of the service can do about a list that leaves out rows. */
+export const UNIQUE_ORDER =
+  'Ask the operator of the service to sort the list by something unique, for example date and then id.';
+
+function lackNote({ resource, lacks, facts }: ListState): string[] {
+  if (lacks !== null) return [`The last sweep of ${resource} was incomplete: ${lacks}. ${UNIQUE_ORDER}`];
+  if (facts.absences.distrusted === 0) return [];
+  return [
+    `The order of ${resource} changed from one page to the next in one of the last 20 sweeps. ` +
+      'Rows that are missing on such pages do not count as deleted.',
+  ];
+}
+
+function leakNote({ resource, rows, facts }: ListState): string[] {
+  // What the list has taught, and not how short it has been watched.
+  const sweeps = Math.ceil(1 / worthOf({ ...facts.absences, sweeps: Number.POSITIVE_INFINITY }, rows).inside);
+  if (sweeps <= 2) return [];
+  const share = (100 * facts.absences.inside).toPrecision(2);
+  return [
+    `Sweeps of ${resource} miss up to ${share} % of the rows and show them again later. So a deletion takes ${sweeps} sweeps instead of 2.`,
+  ];
+}
+
+function headNote({ resource, facts }: ListState): string[] {
+  if (facts.newRows !== 'elsewhere') return [];
+  return [
+    `New ${resource} do not come at the start of the list. Head passes are left out, and each sweep brings them.`,
+  ];
+}
+
+function hostNote({ resource, facts }: ListState): string[] {
+  if (facts.namesHost === undefined) return [];
+  return [
+    `The service names another host, ${facts.namesHost}, in the pages of ${resource}. They are read from FEEDBACK_BASE_URL, and the token goes nowhere else.`,
+  ];
+}
+
+function missingNotes({ resource, rows, facts, missing }: ListState): string[] {
+  const worth = worthOf(facts.absences, rows);
+  const judged = missing.filter(({ way }) => way !== 'unstable');
+  const lost = missing.filter(({ way }) => way === 'unstable');
+  const sweepsOf = ({ way, score }: MissingGroup): number =>
+    way === 'unstable' ? 0 : Math.max(1, Math.ceil((1 - score) / Math.max(worth[way], 0.01)));
+  const notes: string[] = [];
+  if (judged.length > 0) {
+    const most = Math.max(...judged.map(sweepsOf));
+    const wait = most === 1 ? 'one more sweep' : `at most ${most} more sweeps`;
+    notes.push(
+      `${missingText(resource, judged)}; ${pronoun(judged)} as deleted after ${wait} without ${objectOf(judged)}.`,
+    );
+  }
+  if (lost.length > 0)
+    notes.push(
+      `${missingText(resource, lost)} on pages whose order changes; ${pronoun(lost)} as deleted only once the order is stable.`,
+    );
+  return notes;
+}
+
+const total = (groups: readonly MissingGroup[]): number => groups.reduce((sum, { rows }) => sum + rows, 0);
+const pronoun = (groups: readonly MissingGroup[]): string =>
+  total(groups) === 1 ? 'it counts' : 'they count';
+const objectOf = (groups: readonly MissingGroup[]): string => (total(groups) === 1 ? 'it' : 'them');
+
+function missingText(resource: Resource, groups: readonly MissingGroup[]): string {
+  const rows = total(groups);
+  const since = groups.map((group) => group.since).sort()[0] ?? '';
+  const moment = `${since.slice(0, 10)} ${since.slice(11, 16)} UTC`;
+  return `${counted(rows, resource.slice(0, -1))} ${rows === 1 ? 'is' : 'are'} missing since ${moment}`;
+}

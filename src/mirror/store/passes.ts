@@ -1,0 +1,260 @@
+import { iso } from '../../base/clock.ts';
+import type { Comment, Post } from '../../contract/decode.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import type { Db, OpenOptions } from '../../db/open.ts';
+import { immediate, scalar } from '../../db/sql.ts';
+import type { Evidence, Learned } from '../decide/absence.ts';
+import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from '../decide/types.ts';
+import { packedRows } from '../index/columns.ts';
+import { textIndex } from '../index/text-index.ts';
+import { changeLog, passEvents } from '../log/change-log.ts';
+import { suppression } from '../suppression/suppression.ts';
+import { absences } from './absences.ts';
+import { lateIndexes } from './late-indexes.ts';
+import type { Moments, Written } from './moments.ts';
+import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
+import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
+import { runLog } from './runs.ts';
+import { rowCounter } from './status.ts';
+
+/**
+ * Pages in a row that changed nothing and were not worth a transaction, and how long the first of them waits: a kill makes us read at
+ * most these again. A server nearby sends ten in half that time; of a slow one each page is worth more than its transaction.
+ */
+const DEFERRED_PAGES = 10;
+const DEFERRED_MS = 200;
+/** The mass-delete guard: where more rows than this share of the live ones, and than this many, went at once, a person decides. */
+const GUARD_SHARE = 0.05;
+const GUARD_ROWS = 20;
+
+export function passes(db: Db, options: OpenOptions) {
+  const text = textIndex(db);
+  const packed = packedRows(db);
+  const late = lateIndexes(db);
+  const changes = changeLog(db);
+  const tellEnd = passEvents(db, changes);
+  const writers = {
+    posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
+    comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
+  };
+  const observed = entityObserver(db, changes);
+  const withoutErased = suppression(db, options);
+  const absent = absences(db);
+  const runs = runLog(db, absent.pages);
+  const size = rowCounter(db);
+  const quarantine = db.prepare(`
+    INSERT INTO quarantine (resource, seen_at, run_id, reason, body) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
+  // What a head pass met while the sweep was interrupted has a later run, and was not for this sweep to see.
+  const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
+  const anyReject = scalar(db)<[string], number>(
+    'SELECT EXISTS (SELECT 1 FROM quarantine WHERE resource = ?)',
+  );
+  // What this pass itself set aside stays: it is counted, and of a row that one pass shows in two ways the first counts.
+  const releaseRows = db.prepare<[string, number, string]>(`
+    DELETE FROM quarantine WHERE resource = ? AND run_id <> ?
+       AND iif(json_valid(body), body ->> 'id', NULL) IN (SELECT value FROM json_each(?))`);
+  const deferred = new Map<number, Deferred>();
+
+  function begin(start: PassStart): Pass {
+    const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
+    if (resumed) return resumed;
+    if (start.resource === 'posts' && text.posts.isNew()) late.putOff();
+    if (start.mode === 'sweep') runs.abandon(start.resource, iso(start.now));
+    return runs.start(start.resource, start.mode, iso(start.now));
+  }
+
+  function apply(received: PageWrite): PageResult {
+    const { pass, page, rejects, repeated, shown, state } = withoutErased(received);
+    const { observedAt, ageMs = 0, now } = received;
+    const at = iso(observedAt);
+    const when = { at, shownAt: iso(Math.max(0, observedAt - ageMs)), now: iso(now) };
+    const { resource, runId, counts } = pass;
+    text[resource].refresh();
+    packed[resource].refresh();
+    changes.refresh();
+    // Before what the rows carry is compared: they count as rows that can be read.
+    let written = release(pass, page);
+    const carried = observed.page(pass, carriedBy(page), when);
+    const rows =
+      page.resource === 'posts'
+        ? writeRows(writers.posts, page.rows, when, pass, repeated)
+        : writeRows(writers.comments, page.rows, when, pass, repeated);
+    written += carried.written + rows.written;
+    text[resource].write();
+    const seen = new Set<number>(page.rows.map((row) => row.id));
+    for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
+    if (absent.seen(resource, seen, when)) written++;
+    absent.restored(resource, rows.restored);
+    for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
+    const ids = shown && absent.pages.changed(resource, counts.pages, shown);
+    if (ids) deferredOf(runId).ids.set(counts.pages, ids);
+    counts.pages++;
+    counts.rows += page.rows.length + rejects.length;
+    counts.quarantined += rejects.length;
+    const isQuiet = written + rejects.length === 0;
+    checkpoint(pass, state, isQuiet ? observedAt : null);
+    return {
+      counts,
+      unchanged: rows.written + rejects.length === 0,
+      isLate: carried.late + rows.late > 0,
+    };
+  }
+
+  /** Takes rows that could be read out of quarantine, by their id also where that came in quotes; says how many entries went. */
+  function release({ resource, runId }: Pass, { rows }: PageWrite['page']): number {
+    if (!anyReject.get(resource)) return 0;
+    const ids = rows.flatMap(({ id }) => [id, String(id)]);
+    return releaseRows.run(resource, runId, JSON.stringify(ids)).changes;
+  }
+
+  /** A quiet page alone is not worth a write: reading it again after a kill costs less than logging each one. */
+  function checkpoint(pass: Pass, state: string | null, quietAt: number | null): void {
+    if (state === null) return;
+    if (quietAt !== null && mayWait(deferredOf(pass.runId), quietAt)) return;
+    writeIds(pass.runId);
+    runs.checkpoint(pass, state);
+  }
+
+  function deferredOf(runId: number): Deferred {
+    const found = deferred.get(runId) ?? { pages: 0, since: null, ids: new Map() };
+    deferred.set(runId, found);
+    return found;
+  }
+
+  function writeIds(runId: number): void {
+    for (const [n, ids] of deferredOf(runId).ids) absent.pages.write(runId, n, ids);
+    deferred.delete(runId);
+  }
+
+  function finish(end: PassEnd): PassSummary {
+    const { pass, outcome, verdict, acceptDeletes } = end;
+    const at = iso(end.now);
+    const { resource } = pass;
+    writeIds(pass.runId);
+    changes.refresh();
+    const hasEnded = outcome === 'complete' || outcome === 'incomplete';
+    const isWholeSweep = hasEnded && pass.mode === 'sweep';
+    if (verdict) absent.keep(pass, verdict, at);
+    if (isWholeSweep && acceptDeletes) absent.accept(resource);
+    const { going, kept } = guarded(pass, verdict?.deleted ?? []);
+    const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
+    absent.settled(resource, going);
+    const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
+    if (isWholeSweep) {
+      releaseOthers.run(resource, pass.runId);
+      observed.settle(pass, at);
+    }
+    const { suspects, held } = absent.counts(resource);
+    tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
+    return runs.finish(end, { deleted, held, suspects }, at);
+  }
+
+  const guardLimit = (resource: Resource): number => Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+
+  /** An empty answer where there were rows is more likely a fault than a wish to delete everything. */
+  function guarded({ resource, counts }: Pass, gone: number[]): { going: number[]; kept: number[] } {
+    const held = absent.tooMany(resource, gone, counts.rows === 0 ? 0 : guardLimit(resource));
+    return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
+  }
+
+  return {
+    /** Starts a pass, or resumes the interrupted sweep of this resource. */
+    beginPass: immediate(db, begin),
+    /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
+    applyPage: wholly(immediate(db, apply)),
+    /** What a sweep at the end of its list says about the rows that it did not show. */
+    evidence: immediate(db, (pass: Pass, learned: Learned): Evidence => {
+      writeIds(pass.runId);
+      return absent.evidence(pass, learned);
+    }),
+    /** Ends a pass: keeps what a sweep missed, deletes the rows that count as deleted or holds them, writes the summary. */
+    finishPass: immediate(db, finish),
+    text,
+    late,
+  };
+}
+
+/** Pages since the last checkpoint, when the first of them was observed, and the ids to be kept of them, by the page's number in the run. */
+interface Deferred {
+  pages: number;
+  since: number | null;
+  ids: Map<number, Buffer>;
+}
+
+/** Whether the place after one more quiet page need not be written yet. A clock that was set back does not tell how long it has waited. */
+function mayWait(deferred: Deferred, at: number): boolean {
+  deferred.since ??= at;
+  const waited = at - deferred.since;
+  return ++deferred.pages < DEFERRED_PAGES && waited >= 0 && waited < DEFERRED_MS;
+}
+
+/** A page that was rolled back leaves no trace in the counts either. */
+function wholly(apply: (page: PageWrite) => PageResult): (page: PageWrite) => PageResult {
+  return (page) => {
+    const { counts } = page.pass;
+    const before = { ...counts };
+    try {
+      return apply(page);
+    } catch (error) {
+      Object.assign(counts, before);
+      throw error;
+    }
+  };
+}
+
+function writeRows<T extends Post | Comment>(
+  writer: RowWriter<T>,
+  rows: T[],
+  when: Moments,
+  pass: Pass,
+  repeated: ReadonlySet<number> | undefined,
+): Written & { restored: number } {
+  let [written, late, restored] = [0, 0, 0];
+  // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large. Where a page shows a
+  // row twice, the first one counts: writing both would be two changes in every sweep.
+  const upwards = rows.toSorted((a, b) => a.id - b.id).filter(({ id }, i, all) => all[i - 1]?.id !== id);
+  writer.expect(upwards.map(({ id }) => id));
+  try {
+    for (const row of upwards) {
+      const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, when);
+      pass.counts[COUNTED[effect]]++;
+      if (effect === 'late') late++;
+      else if (effect !== 'unchanged') written++;
+      if (effect === 'restored') restored++;
+    }
+  } finally {
+    // What was read is true for this transaction only.
+    writer.expect([]);
+  }
+  return { written, late, restored };
+}
+
+/** As what the log of passes counts what happened to a row. */
+const COUNTED = {
+  inserted: 'inserted',
+  updated: 'updated',
+  restored: 'updated',
+  unchanged: 'unchanged',
+  late: 'unchanged',
+} as const;
+
+/** What the rows carry, each as its newest row shows it. */
+function carriedBy(page: PageWrite['page']): Observed {
+  const observed = nothingShown();
+  for (const row of page.rows) show(observed.users, row.creator, row.id);
+  if (page.resource === 'comments') {
+    for (const row of page.rows) show(observed.references, row.post, row.id);
+    return observed;
+  }
+  for (const row of page.rows) {
+    show(observed.boards, row.board, row.id);
+    show(observed.statuses, row.status, row.id);
+  }
+  return observed;
+}
+
+function show<T extends { id: number }>(shown: Map<number, Shown<T>>, entity: T, by: number): void {
+  const other = shown.get(entity.id);
+  if (!other || other.by < by) shown.set(entity.id, { entity, by });
+}

@@ -1,0 +1,167 @@
+import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { Db, OpenOptions } from '../../db/open.ts';
+import { readMeta, scalar } from '../../db/sql.ts';
+import { readFacts } from '../decide/list-facts.ts';
+import { listNotes, type MissingGroup } from '../decide/list-notes.ts';
+import { ENDED, type MirrorStatus, type ResourceStatus, type RunRow } from '../decide/types.ts';
+import { olderCopyOf } from '../file/older-copy.ts';
+import { openMirrorReadOnly } from '../file/open.ts';
+import { unreadableList } from '../suppression/list.ts';
+
+const RECENT_RUNS = 10;
+
+interface Size {
+  live: number;
+  deleted: number;
+}
+
+/** Both counts come from small indexes: asking each row whether it lives would read the whole mirror. */
+export function rowCounter(db: Db): (resource: Resource) => Size {
+  const statements = {
+    posts: db.prepare<[], { total: number; deleted: number }>(`
+      SELECT (SELECT count(*) FROM posts) AS total, (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL) AS deleted`),
+    comments: db.prepare<[], { total: number; deleted: number }>(`
+      SELECT (SELECT count(*) FROM comments) AS total,
+             (SELECT count(*) FROM comments WHERE deleted_at IS NOT NULL) AS deleted`),
+  };
+  return (resource) => {
+    const { total, deleted } = statements[resource].get() ?? { total: 0, deleted: 0 };
+    return { live: total - deleted, deleted };
+  };
+}
+
+/** How the mirror stands, from a read-only handle. */
+export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUNS): MirrorStatus {
+  const sizes = rowCounter(db);
+  const upstream = readMeta(db, 'upstream') ?? '';
+  const people = db
+    .prepare<[], MirrorStatus['people']>(`
+        SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM boards) AS boards,
+              (SELECT count(*) FROM statuses) AS statuses`)
+    .get() ?? { users: 0, boards: 0, statuses: 0 };
+  const runs = db
+    .prepare<[number], RunRow>(`
+        SELECT id, resource, mode, started_at, finished_at, outcome, pages, rows, inserted, updated, unchanged, deleted, held,
+              suspects, quarantined, error
+         FROM sync_runs ORDER BY id DESC LIMIT ?`)
+    .all(recentRuns);
+  return {
+    upstream,
+    olderCopy: olderCopyOf(db, options),
+    unreadableList: unreadableList(db, options),
+    resources: RESOURCES.map((resource) => {
+      const size = sizes(resource);
+      return { ...passesOf(db, resource), ...size, notes: notesOf(db, resource, size.live) };
+    }),
+    people,
+    runs,
+  };
+}
+
+type PassFacts = Omit<
+  ResourceStatus,
+  'resource' | 'live' | 'deleted' | 'unfinished' | 'isIncomplete' | 'notes'
+> & {
+  unfinished: number;
+  isIncomplete: number | null;
+};
+
+function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted' | 'notes'> {
+  const facts = db
+    .prepare<{ resource: string }, PassFacts>(`
+        SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
+                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS lastSweepAt,
+              (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
+                  AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastHeadAt,
+              (SELECT count(*) FROM sync_state WHERE resource = $resource AND state IS NOT NULL) AS unfinished,
+              (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0) AS suspects,
+              (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,
+              (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined,
+              (SELECT outcome = 'incomplete' FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
+                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS isIncomplete`)
+    .get({ resource });
+  if (!facts) throw new Error('a query of counts always answers');
+  return { resource, ...facts, unfinished: facts.unfinished > 0, isIncomplete: facts.isIncomplete === 1 };
+}
+
+/** What an operator should know about a list of so many rows. */
+export function notesOf(db: Db, resource: Resource, rows: number): string[] {
+  const missing = db.prepare<[string], MissingGroup>(`
+    SELECT way, count(*) AS rows, min(score) AS score, min(since) AS since FROM absences WHERE resource = ? AND held = 0 GROUP BY way`);
+  const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');
+  const lacks = scalar(db)<[string], string | null>(`
+    SELECT iif(outcome = 'incomplete', error, NULL) FROM sync_runs
+     WHERE resource = ? AND mode = 'sweep' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
+  const facts = readFacts(learned.get(resource) ?? null);
+  return listNotes({
+    resource,
+    rows,
+    facts,
+    missing: missing.all(resource),
+    lacks: lacks.get(resource) ?? null,
+  });
+}
+
+interface AbsentFilter {
+  resource: Resource;
+  held: boolean;
+  after: number;
+  limit: number;
+}
+
+export interface AbsentRow {
+  id: number;
+  /** The title of a post, or the beginning of a comment. */
+  text: string;
+  since: string;
+  /** Complete sweeps that missed it. */
+  sweeps: number;
+  /** The share of what is needed to count it as deleted. */
+  score: number;
+}
+
+export interface QuarantinedRow {
+  id: number;
+  resource: Resource;
+  seen_at: string;
+  reason: string;
+  /** Characters of what was sent. */
+  size: number;
+}
+
+/** Heads come every few minutes: fewer would show none of the sweeps. */
+const RUNS_SHOWN = 40;
+
+export type SyncView = ReturnType<typeof openSyncView>;
+
+/** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
+export function openSyncView(options: OpenOptions) {
+  const db = openMirrorReadOnly(options);
+  const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
+  const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
+    SELECT id, resource, seen_at, reason, length(body) AS size FROM quarantine
+     WHERE id < $before ORDER BY id DESC LIMIT $limit`);
+  const body = scalar(db)<[number], string>('SELECT body FROM quarantine WHERE id = ?');
+  return {
+    status: (): MirrorStatus => readStatus(db, options, RUNS_SHOWN),
+    /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
+    absent: ({ resource, ...filter }: AbsentFilter): AbsentRow[] => absent[resource](filter),
+    /** Rows the upstream sent broken, newest first, without what was sent. */
+    quarantine: ({ before, limit }: { before: number | null; limit: number }): QuarantinedRow[] =>
+      quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
+    /** What was sent, as it came; null where there is no such row. */
+    quarantined: (id: number): string | null => body.get(id) ?? null,
+    close: (): void => void db.close(),
+  };
+}
+
+/** Where the words of a row stand. */
+const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(content, 1, 200)' };
+
+function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
+  const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
+    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps, min(a.score, 1) AS score
+      FROM absences a JOIN ${resource} r ON r.id = a.id
+     WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
+  return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });
+}

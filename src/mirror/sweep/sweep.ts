@@ -1,0 +1,199 @@
+import { AppError } from '../../base/errors.ts';
+import type { Resource } from '../../contract/endpoints.ts';
+import { counted } from '../../text/text.ts';
+import { judgeAbsences, type Verdict } from '../decide/absence.ts';
+import type { ListFacts } from '../decide/list-facts.ts';
+import { HEAD_PAGES } from './head.ts';
+import { paceOf } from './pace.ts';
+import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
+import type { Sweep, SweepState } from './state.ts';
+
+export interface SweepEnd {
+  /** Null where the sweep says nothing about rows that it did not show. */
+  verdict: Verdict | null;
+  /** What the list left out by its own word; null where it showed everything. */
+  lacks: string | null;
+  facts: ListFacts;
+  /** Where this process began to read. */
+  began: Beginning;
+}
+
+/** The first page that a process read: its place, and the ids of its rows. */
+export interface Beginning {
+  cursor: string;
+  ids: ReadonlySet<number>;
+}
+
+/** Before which nothing counts as read: the list is read to its end once more. */
+export const NO_POSITION: Beginning = { cursor: '', ids: new Set() };
+
+/**
+ * Walks the whole list and says what its end allows to conclude. With `until`, where this process began to read before, it goes down to
+ * there only: from there on everything has been read, and one command concludes nothing twice.
+ */
+export async function sweep(context: PassContext, under: Sweep, until: Beginning | null): Promise<SweepEnd> {
+  const { onPage } = context;
+  const { resource } = under.pass;
+  const pace = paceOf(context.clock);
+  let isIndexed = resource !== 'posts';
+  let last = under.state;
+  // Some services show every page of a walk as the list was when the walk began. What follows an interruption is therefore taken to be as
+  // old as that, and changes no row that another pass has seen to change since. Where it would, the list is read once more to its end.
+  const stoppedAt = last.receivedAt;
+  let began: Beginning | null = null;
+  let isLate = false;
+  const cursors: string[] = [];
+  // Rows can have moved meanwhile, so all of them must come again and not just one.
+  const toReach = new Set(until?.ids ?? []);
+  for await (const page of walkFrom(context, resource, last.cursor)) {
+    const hasTime = pace.arrived();
+    if (began === null) refuseLostPlace(last, page);
+    const written = sweepPage(context, under, page, until ? 'again' : 'first', stoppedAt);
+    last = written.state;
+    isLate ||= written.isLate;
+    onPage(under.pass);
+    // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
+    if (hasTime && !isIndexed) await indexAll(context, null);
+    isIndexed ||= hasTime;
+    pace.done();
+    began ??= { cursor: page.cursor, ids: new Set(page.rows.map(({ id }) => id)) };
+    if (page.cursor !== '') cursors.push(page.cursor);
+    for (const { id } of page.rows) toReach.delete(id);
+    if (until?.ids.size && toReach.size === 0 && isSameWalk(cursors, until.cursor)) break;
+  }
+  if (began === null || isLate) began = NO_POSITION;
+  if (until) return { verdict: null, lacks: null, facts: under.facts, began };
+  return { ...concluded(context, under, last), began };
+}
+
+/** A sweep that read copies from before the last one that counts is one with it, and a row of which no id shows may be any row. */
+function concluded(
+  { store, clock }: PassContext,
+  { pass, facts }: Sweep,
+  last: SweepState,
+): Omit<SweepEnd, 'began'> {
+  if (last.isCached) return { verdict: null, lacks: null, facts };
+  const readAt = clock.now();
+  if (last.hasUnknownRows) return { verdict: null, lacks: null, facts: { ...facts, readAt } };
+  const verdict = judgeAbsences(store.evidence(pass, facts.absences));
+  return {
+    verdict,
+    lacks: lackOf(verdict, last, mostMoved(pass, facts)),
+    facts: {
+      absences: verdict.learned,
+      readAt,
+      newRows: newRowsOf(facts, last),
+      ...(last.namesHost !== undefined && { namesHost: last.namesHost }),
+    },
+  };
+}
+
+/** How many rows can have moved during the sweep. In a first one every row is new, so nothing is known: a row for each page is allowed. */
+function mostMoved({ counts }: Sweep['pass'], { readAt }: ListFacts): number {
+  return readAt === null ? counts.pages : counts.inserted + counts.updated;
+}
+
+/** Rows that come again out of place and did not change, or fewer rows than the service counts: then others were left out. */
+function lackOf({ rows, outOfPlace }: Verdict, { count }: SweepState, changed: number): string | null {
+  const fewer = (count ?? 0) - rows;
+  if (fewer > 0)
+    return `the service counts ${counted(count ?? 0, 'row')} and showed ${rows}: ${fewer} are left out`;
+  if (outOfPlace <= changed) return null;
+  return `${counted(outOfPlace, 'row')} came on two pages, so as many others may be left out`;
+}
+
+/** A first sweep brings every row as new, which says nothing. */
+function newRowsOf(
+  { readAt, newRows }: ListFacts,
+  { newAtStart, newElsewhere }: SweepState,
+): ListFacts['newRows'] {
+  if (readAt === null || newAtStart + newElsewhere === 0) return newRows;
+  return newAtStart > 0 ? 'start' : newRows === 'start' ? null : 'elsewhere';
+}
+
+/**
+ * Whether a place belongs to this walk. Some services write the moment at which a walk began into every `next`, and show the list as it
+ * was then: what followed a place of an earlier walk was read as it was before this command. What two cursors of a walk have in common is
+ * such a moment, or the same in every walk.
+ */
+function isSameWalk(cursors: readonly string[], place: string): boolean {
+  if (cursors.includes(place)) return true;
+  const [one, other] = cursors.slice(-2).map((cursor) => cursor.split('&'));
+  if (!one || !other) return false;
+  const parts = place.split('&');
+  return one.every((part) => !other.includes(part) || parts.includes(part));
+}
+
+/** The upstream has forgotten where an interrupted sweep stopped, or the list has become shorter than that. */
+export class LostPlace extends AppError {
+  constructor() {
+    super('protocol', 'the list has no rows at the place where the sweep was interrupted; it begins again');
+  }
+}
+
+/** A cursor that was kept may have run out, whatever the upstream says of it: where the start of the list is served, that is it. */
+async function* walkFrom(
+  { client, signal, ahead }: PassContext,
+  resource: Resource,
+  from: string,
+): AsyncGenerator<AnyPage, void, undefined> {
+  let isResumed = from !== '';
+  try {
+    for await (const page of walk(client, resource, { from, signal, ahead })) {
+      isResumed = false;
+      yield page;
+    }
+  } catch (error) {
+    const isServed = isResumed && (await client.page(resource, '', signal).catch(() => null)) !== null;
+    throw isServed ? new LostPlace() : error;
+  }
+}
+
+/** A place to resume at came from a page that said there was more: an end there, without a row, is no end of this sweep. */
+function refuseLostPlace({ cursor }: SweepState, { rows, rejects, next }: AnyPage): void {
+  if (cursor !== '' && next === null && rows.length + rejects.length === 0) throw new LostPlace();
+}
+
+/** Writes one page and returns the state after it. */
+function sweepPage(
+  context: PassContext,
+  under: Sweep,
+  page: AnyPage,
+  reading: 'first' | 'again',
+  stoppedAt: number | null,
+): { state: SweepState; isLate: boolean } {
+  const { pass, facts, state } = under;
+  const isStart = pass.counts.pages < HEAD_PAGES;
+  const inserted = pass.counts.inserted;
+  const next: SweepState = {
+    ...state,
+    cursor: page.next ?? '',
+    isCached: state.isCached || isFromBefore(facts, page),
+    hasUnknownRows: state.hasUnknownRows || page.rejects.some(({ id }) => id === null),
+    count: state.count === undefined || state.count === page.count ? (page.count ?? null) : null,
+    receivedAt: page.receivedAt,
+    ...(page.namesHost !== undefined && { namesHost: page.namesHost }),
+  };
+  const { isLate } = writePage(context, pass, page, {
+    shown: reading === 'first' ? idsOf(page) : null,
+    ageMs: Math.max(page.ageMs ?? 0, stoppedAt === null ? 0 : page.receivedAt - stoppedAt),
+    // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
+    state: page.next === null ? null : JSON.stringify(next),
+  });
+  next[isStart ? 'newAtStart' : 'newElsewhere'] += pass.counts.inserted - inserted;
+  if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
+  return { state: next, isLate };
+}
+
+/** The ids of a page in the order shown; those of rows that did not decode are known by their places. */
+function idsOf({ rows, rejects }: AnyPage): number[] {
+  const ids: number[] = rows.map(({ id }) => id);
+  for (const { index, id } of rejects.toSorted((a, b) => a.index - b.index))
+    if (id !== null) ids.splice(index, 0, id);
+  return ids;
+}
+
+/** Sweeps that read the same copies of a cache are one: what slid between two copies is missing from each. */
+function isFromBefore({ readAt }: ListFacts, { receivedAt, ageMs = 0 }: AnyPage): boolean {
+  return ageMs > 0 && receivedAt - ageMs < (readAt ?? 0);
+}

@@ -1,0 +1,384 @@
+import { AppError } from '../../../base/errors.ts';
+import { foldedName, nearest } from '../../../text/text.ts';
+import { type Column, columnOf } from './facts.ts';
+import {
+  type Fit,
+  fit,
+  isContactDetail,
+  isInternal,
+  isNamed,
+  isNotes,
+  isOfWork,
+  isPerson,
+  isPersonal,
+  lostRole,
+  stateRole,
+} from './fit.ts';
+import { LAYOUTS, type Layout } from './layouts.ts';
+import {
+  dataColumns,
+  FIELDS,
+  type Field,
+  type FoundColumns,
+  type MappedColumn,
+  type ReadOptions,
+} from './rows.ts';
+import type { StateColumn } from './state.ts';
+import { NAME_PART } from './vocabulary.ts';
+
+type Wishes = Pick<ReadOptions, 'map' | 'board'>;
+
+export interface Columns extends FoundColumns {
+  layout: Layout | null;
+  /** What a person has to say before the file can be read; the first is the most important. */
+  unclear: UnclearField[];
+}
+
+/** A field that no column, or more than one, could be. */
+export interface UnclearField {
+  field: Field;
+  problem: string;
+  /** What a person is asked. */
+  question: string;
+  /** The same, with what a script does about it. */
+  hint: string;
+  /** Columns that it could be, the likeliest first; names of people are never among those of a public field. */
+  proposals: string[];
+}
+
+/** An e-mail column must be settled before a name column can be read as that person's name. */
+const ORDER: readonly Field[] = ['title', 'content', 'email', 'full_name', 'board', 'key'];
+/** In which order columns are taken by their names. */
+const RANKS = ['exact', 'likely', 'possible'] as const satisfies Fit[];
+type Rank = (typeof RANKS)[number];
+
+interface Draft {
+  columns: readonly Column[];
+  used: Map<Field, MappedColumn>;
+  unclear: UnclearField[];
+  isFree(index: number): boolean;
+  /** It was not said yet which column it is, or that there is none. */
+  isWanted(field: Field): boolean;
+  take(field: Field, index: number, how: MappedColumn['how']): void;
+}
+
+/**
+ * Which column feeds which field: what was asked, then the layout of a known tool, then how well each column fits (`fit.ts`). The first
+ * rows help to tell posts from people, since a title and a text are public.
+ */
+export function mapColumns(
+  headers: readonly string[],
+  wishes: Wishes,
+  sample: readonly (readonly string[])[] = [],
+): Columns {
+  const draft = openDraft(headers, wishes, sample);
+  const layout = takeLayout(draft);
+  for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByFit(draft, rank);
+  if (!layout) reviewTitle(draft);
+  askForMissing(draft, wishes, layout);
+  const { used, columns, unclear, isFree } = draft;
+  const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
+  const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
+  const stateColumns = statesOf(draft, layout);
+  const [lostColumns, otherTitles] = [lostOf(draft, stateColumns), otherTitlesOf(draft)];
+  return { layout, mapping, ignored, stateColumns, lostColumns, otherTitles, unclear };
+}
+
+function openDraft(
+  headers: readonly string[],
+  wishes: Wishes,
+  sample: readonly (readonly string[])[],
+): Draft {
+  const used = new Map<Field, MappedColumn>();
+  for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
+  const unclear: UnclearField[] = [];
+  const isLeftOut = (field: Field): boolean =>
+    wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
+  const columns = columnsOf(headers, sample);
+  return {
+    columns,
+    used,
+    unclear,
+    isFree: (index) => ![...used.values()].some((column) => column.index === index),
+    isWanted: (field) =>
+      !used.has(field) && !isLeftOut(field) && !unclear.some((each) => each.field === field),
+    take: (field, index, how) => used.set(field, { field, header: columns[index]?.header ?? '', index, how }),
+  };
+}
+
+/** The result columns of our own files are no candidates. In one that "outbox list" wrote the headers alone tell what a column holds. */
+function columnsOf(headers: readonly string[], sample: readonly (readonly string[])[]): Column[] {
+  const names = distinctNames(headers);
+  const own = headers.slice(0, dataColumns(headers));
+  const isOutboxList = own.length < headers.length && own.join() === FIELDS.join();
+  const telling = isOutboxList ? [] : sample;
+  return own.map((header, i) => ({ ...columnOf(header, i, telling), header: names[i] ?? header }));
+}
+
+/** What each column is called where one is chosen: its position stands behind a name that the file repeats, and in place of none. */
+export function distinctNames(headers: readonly string[]): string[] {
+  const times = new Map<string, number>();
+  for (const header of headers) times.set(header.trim(), (times.get(header.trim()) ?? 0) + 1);
+  return headers.map((header, i) => {
+    const name = header.trim();
+    return name !== '' && times.get(name) === 1 ? header : `${name} (column ${i + 1})`.trimStart();
+  });
+}
+
+function layoutOf(columns: readonly Column[]): Layout | null {
+  const names = new Set(columns.map(({ name }) => name));
+  return LAYOUTS.find(({ has }) => has.every((name) => names.has(name))) ?? null;
+}
+
+/** Takes the columns of a known tool; but not those of a list of people that has the same columns. */
+function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): Layout | null {
+  const layout = layoutOf(columns);
+  const places = (field: Field): number[] =>
+    (layout?.columns[field] ?? []).map((name) => columns.findIndex((column) => column.name === name));
+  const [titleAt = -1] = places('title').filter((at) => at >= 0);
+  const title = columns[titleAt];
+  if (layout && title && !used.has('title') && isListOfPeople(title, columns)) {
+    const problem = `it could be ${article(layout.name)} export, but "${title.header}" may hold names of people`;
+    const flags = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
+    unclear.push(unclearField('title', problem, [], flags));
+    return null;
+  }
+  for (const field of ORDER.filter(isWanted)) {
+    const isPublic = field === 'title' || field === 'content' || field === 'full_name';
+    const fits = (at: number): boolean =>
+      at >= 0 && isFree(at) && !(isPublic && columns[at]?.kind === 'addresses');
+    const index = places(field).find(fits);
+    if (index !== undefined) take(field, index, 'layout');
+  }
+  return layout;
+}
+
+/** Asana, Notion, Airtable and Trello call the title Name, and people keep lists of people there as well. */
+function isListOfPeople(title: Column, columns: readonly Column[]): boolean {
+  return title.name.endsWith('name') && (title.kind === 'names' || columns.some(isContactDetail));
+}
+
+function takeByFit({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
+  for (const field of ORDER.filter(isWanted)) {
+    // A name alone says nothing about a person.
+    if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
+    const free = fitting(columns, field, rank).filter(isFree);
+    if (free.length > 1) unclear.push(several(field, free, columns));
+    else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
+  }
+}
+
+function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[] {
+  return columns.flatMap((column, index) => (fit(column, field) === wanted ? [index] : []));
+}
+
+/**
+ * A column called Title may be how people are addressed, or their job. Titles of three words and more are those of posts. Others are
+ * asked about beside parts of names or a company; and beside a name where they are jobs, or where the file has contacts or repeats its
+ * titles and has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
+ */
+function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
+  const { index = -1, how } = used.get('title') ?? {};
+  const title = columns[index];
+  if (!title || how === 'asked' || !isTitleOfPeople(title, columns, used)) return;
+  used.delete('title');
+  const [named, ...more] = fitting(columns, 'title', 'likely').filter((at) => at !== index && isFree(at));
+  if (named !== undefined && more.length === 0) {
+    take('title', named, 'alias');
+    return;
+  }
+  const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
+  const itself = title.kind === 'terms' ? [title.header] : [];
+  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem, itself));
+}
+
+function isTitleOfPeople(title: Column, columns: readonly Column[], used: Draft['used']): boolean {
+  const isTitle = ['title', 'titel', 'titre', 'titulo', 'titolo', 'tytuł'].includes(title.name);
+  if (!isTitle || title.kind === 'sentences' || title.kind === 'phrases') return false;
+  const others = columns.filter((column) => column !== title);
+  if (others.some((column) => NAME_PART.has(column.name) || isOfWork(column))) return true;
+  // A comment may be that of a survey; what is called a description belongs to a post.
+  const isOfPosts = (field: Field, ranks: readonly Rank[]): boolean =>
+    used.get(field)?.how === 'asked' || ranks.some((rank) => fitting(columns, field, rank).length > 0);
+  const hasPosts = isOfPosts('content', ['exact', 'likely']) || isOfPosts('board', RANKS);
+  const isContacts = !hasPosts && (title.kind === 'labels' || others.some(isContactDetail));
+  return others.some(isPerson) && (title.kind === 'jobs' || isContacts);
+}
+
+/** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
+export function countClaims(headers: readonly string[], map: ReadOptions['map']): number {
+  const columns = columnsOf(headers, []);
+  const names = columns.flatMap(({ name, header }) => [name, foldedName(header)]);
+  const asked = Object.values(map ?? {}).filter((header) => names.includes(foldedName(header ?? '')));
+  const known = layoutOf(columns)?.has.length ?? 0;
+  return asked.length + columns.filter(isNamed).length + known;
+}
+
+/** By their headers, and those that the layout of a tool names. */
+function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColumn[] {
+  return columns.flatMap((column, index) => {
+    const isOfTool = layout?.states?.includes(column.name) === true;
+    const role = isFree(index) ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
+    return role ? [{ header: column.header, index, role }] : [];
+  });
+}
+
+function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lostColumns'] {
+  const isState = (index: number): boolean => states.some((state) => state.index === index);
+  const lost = columns.flatMap((column, index) => {
+    const what = isState(index) ? 'statuses' : isFree(index) ? lostRole(column) : null;
+    return what ? [{ what, header: column.header }] : [];
+  });
+  return [...Map.groupBy(lost, ({ what }) => what)].map(([what, of]) => ({
+    what,
+    headers: of.map(({ header }) => header),
+  }));
+}
+
+function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {
+  return Object.entries(map).flatMap(([name, header]) => {
+    if (header === undefined || header === null) return [];
+    const field = FIELDS.find((candidate) => foldedName(candidate) === foldedName(name));
+    if (!field)
+      throw unknownName(`--map ${name}=${header}: there is no field`, name, FIELDS, 'The fields are');
+    if (field === 'board' && board !== undefined) {
+      throw new AppError('usage', '--board and --map board=... contradict each other: give one of them');
+    }
+    return [{ field, ...askedColumn(headers, header, field), how: 'asked' as const }];
+  });
+}
+
+function askedColumn(
+  headers: readonly string[],
+  asked: string,
+  field: Field,
+): Pick<MappedColumn, 'header' | 'index'> {
+  const names = distinctNames(headers);
+  const called = (isMeant: (name: string) => boolean): number[] =>
+    headers.flatMap((header, i) => (isMeant(header) || isMeant(names[i] ?? '') ? [i] : []));
+  const exact = called((name) => name === asked);
+  const found = exact.length > 0 ? exact : called((name) => foldedName(name) === foldedName(asked));
+  const [index] = found;
+  if (index === undefined)
+    throw unknownName(
+      `--map ${field}=${asked}: the file has no column`,
+      asked,
+      names,
+      'The columns of the file are',
+    );
+  if (found.length === 1) return { header: names[index] ?? '', index };
+  const columns = names.map((header) => ({ header }));
+  const { problem, hint } = several(field, found, columns);
+  throw new AppError('usage', problem, { hint });
+}
+
+function unknownName(start: string, name: string, known: readonly string[], list: string): AppError {
+  const near = nearest(name, known);
+  const meant = near === null ? '' : `; did you mean "${near}"?`;
+  return new AppError('usage', `${start} "${name}"${meant}`, { hint: `${list} ${quoted(known)}.` });
+}
+
+const FIELD_NAMES: Record<Field, string> = {
+  title: 'title',
+  content: 'text',
+  board: 'board',
+  email: "customer's e-mail",
+  full_name: "customer's name",
+  key: "row's own id",
+};
+
+function unclearField(field: Field, problem: string, proposals: string[], flags: string): UnclearField {
+  const question =
+    field === 'board' && proposals.length === 0
+      ? 'Which board do the rows go to?'
+      : `Which column is the ${FIELD_NAMES[field]}?`;
+  return { field, problem, question, proposals, hint: `${question} ${flags}` };
+}
+
+/** Of two columns that could both be meant neither is guessed. */
+function several(
+  field: Field,
+  found: readonly number[],
+  columns: readonly Pick<Column, 'header'>[],
+): UnclearField {
+  const proposals = found.map((index) => columns[index]?.header ?? '');
+  const positions = found.map((index) => index + 1).join(' and ');
+  const problem = `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`;
+  const flags = `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`;
+  return unclearField(field, problem, proposals, flags);
+}
+
+function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
+  if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
+  const { columns, used, unclear, isWanted } = draft;
+  const isOpen = (field: Field): boolean => !used.has(field) && !unclear.some((each) => each.field === field);
+  if (isOpen('title')) unclear.unshift(unclearTitle(draft, 'the file has no title column'));
+  const text = layout === null && isWanted('content') ? unclearText(draft) : null;
+  if (text) unclear.push(text);
+  if (board !== undefined || !isOpen('board')) return;
+  const problem = 'the file has no board column, and no board was given for all rows';
+  const flags = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
+  unclear.push(unclearField('board', problem, [], flags));
+}
+
+const found = (columns: readonly Column[]): string =>
+  `The columns of the file are ${quoted(columns.map(({ header }) => header))}.`;
+
+/** Short texts before single terms, long ones and those of which nothing is known. */
+const TITLE_ORDER: readonly Column['kind'][] = ['phrases', 'terms', 'sentences', 'nothing'];
+
+/** Proposes columns that could be a title, and a text where there is nothing else. Where none is fit, it says so. */
+function unclearTitle(
+  { columns, isFree }: Pick<Draft, 'columns' | 'isFree'>,
+  problem: string,
+  itself: readonly string[] = [],
+): UnclearField {
+  const isText = (column: Column): boolean =>
+    ['exact', 'likely', 'possible'].includes(fit(column, 'content'));
+  const fits = columns.filter((column) => fit(column, 'title') === 'proposed');
+  const titles = fits.filter((column) => isFree(columns.indexOf(column)) && !isText(column));
+  const inOrder = (titles.length > 0 ? titles : fits.filter(isText)).toSorted(
+    (a, b) => TITLE_ORDER.indexOf(a.kind) - TITLE_ORDER.indexOf(b.kind),
+  );
+  const proposals = [...itself, ...inOrder.map(({ header }) => header)];
+  const [first] = proposals;
+  const flags =
+    first === undefined
+      ? 'A title is a text that differs from row to row. If one of them is: --map title=Header'
+      : `Name the right one: --map title=${quoted([first])}`;
+  const whole = first === undefined ? `${problem}, and no other column looks fit to be the title` : problem;
+  return unclearField('title', whole, proposals, `${found(columns)} ${flags}`);
+}
+
+function otherTitlesOf({ columns, isFree }: Draft): string[] {
+  const couldBe = (column: Column): boolean => ['exact', 'likely', 'proposed'].includes(fit(column, 'title'));
+  return columns.flatMap((column, i) => (isFree(i) && couldBe(column) ? [column.header] : []));
+}
+
+/** Notes, which may be internal, and columns of sentences: posts would go out without a text, unnoticed. */
+function unclearText({ columns, isFree }: Draft): UnclearField | null {
+  const free = columns.filter((column, i) => isFree(i) && !isInternal(column) && !isPersonal(column));
+  const notes = free.filter(isNotes);
+  const proposals = [...free.filter((column) => fit(column, 'content') === 'proposed'), ...notes];
+  const [first] = proposals;
+  if (!first) return null;
+  const isDoubtful = first === notes[0];
+  const problem = isDoubtful
+    ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
+    : 'it is not clear which column is the text';
+  const flags = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
+  return unclearField(
+    'content',
+    problem,
+    proposals.map(({ header }) => header),
+    flags,
+  );
+}
+
+function quoted(names: readonly string[]): string {
+  const shown = names.slice(0, 30).map((name) => `"${name}"`);
+  if (names.length > shown.length) shown.push(`and ${names.length - shown.length} more`);
+  return shown.join(', ');
+}
+
+const article = (name: string): string => `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;

@@ -1,0 +1,155 @@
+import type { Db } from '../../db/open.ts';
+import { scalar } from '../../db/sql.ts';
+import { emailKey } from '../../text/email.ts';
+import {
+  canRevive,
+  hashesOf,
+  isErasedFrom,
+  isKeyless,
+  isOtherForm,
+  isPadded,
+  isSamePost,
+  isSameText,
+  keyNumber,
+  type SameBoard,
+  spellingOf,
+  wordForm,
+} from '../decide/identity.ts';
+import type { Claims, NewRow, PostText, StoredRow } from '../decide/types.ts';
+
+/** As bits: a set of a million numbers takes 40 MB. */
+export function newClaims({ hasKeys, tools }: Pick<Claims, 'hasKeys' | 'tools'>): Claims {
+  let bits = new Uint8Array(1024);
+  return {
+    passed: new Map(),
+    hasKeys,
+    tools,
+    has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
+    add(id) {
+      if (id >> 3 >= bits.length) {
+        const more = new Uint8Array(2 * ((id >> 3) + 1));
+        more.set(bits);
+        bits = more;
+      }
+      bits[id >> 3] = (bits[id >> 3] ?? 0) | (1 << (id & 7));
+    },
+  };
+}
+
+/** A file may say the same ten thousand times: then those that are claimed are passed over once. Less is not worth remembering. */
+const FEW = 8;
+
+/** Finds the row of the outbox that came from the same source row. */
+export interface SourceReader {
+  (row: NewRow): StoredRow | null;
+  /** Whether it says the same: a row that was found by its key may not, also where a person has mended its words since. */
+  isSame(found: StoredRow, row: NewRow): boolean;
+  /** A row with these words whose key differs from this one in leading zeros alone, which a spreadsheet takes away; null where the row is known. */
+  zeroesApart(row: NewRow): StoredRow | null;
+}
+
+const IS_IMPORTED = "(source_key LIKE 'row:%' OR source_key LIKE 'key:%')";
+
+/** Looks up by key, by former keys, by words and by first words what `decide/identity.ts` compares. */
+export function sourceReader(db: Db): SourceReader {
+  const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
+  const byWords = db.prepare<[string, number], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND ${IS_IMPORTED} ORDER BY id`);
+  // Most rows of a file say what no other does: asking takes a fifth of the time of beginning to go through those that do.
+  const isSaid = db.prepare('SELECT 1 FROM outbox WHERE content_hash = ?');
+  const firstEdit = scalar(db)<[number], string>(
+    'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
+  );
+  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
+  const edited = db.prepare<[], { id: number; before: string }>(`
+    SELECT e.outbox_id AS id, e.before FROM outbox_edits e JOIN outbox o ON o.id = e.outbox_id
+     WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
+  const firstWords = (): { id: number; post: PostText }[] =>
+    edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
+  const otherKeys = db.prepare<[string, string], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND source_key <> ? AND source_key LIKE 'key:%' ORDER BY id`);
+  const anyPadded = db.prepare(
+    "SELECT 1 FROM outbox WHERE source_key >= 'key:0' AND source_key < 'key:1' LIMIT 1",
+  );
+  const boardIds = scalar(db)<[string, string], number>(`
+    SELECT id FROM boards WHERE slug = ? UNION SELECT board_id FROM former_board_slugs WHERE slug = ?`);
+  const isSameBoard: SameBoard = (a, b) => {
+    const ids = boardIds.all(a, a);
+    return ids.length > 0 && boardIds.all(b, b).some((id) => ids.includes(id));
+  };
+  const saysSame = (found: StoredRow, row: NewRow): boolean => {
+    if (found.erased_at !== null || isKeyless(found) || isSameText(found, row, isSameBoard)) return true;
+    const before = firstEdit.get(found.id);
+    return before !== undefined && isSameText(JSON.parse(before) as PostText, row, isSameBoard);
+  };
+  const named = (row: NewRow): StoredRow | undefined => {
+    const found = byKey.get(row.source_key);
+    return found && isKeyless(row) && row.claims?.has(found.id) ? undefined : found;
+  };
+  const former = (row: NewRow): StoredRow | undefined =>
+    row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
+  const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
+    for (const words of hashesOf(row)) {
+      const found = isSaid.get(words) ? alikeIn(words, row, isRevived) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const alikeIn = (words: string, row: NewRow, isRevived: boolean): StoredRow | undefined => {
+    const { claims, email, source_key } = row;
+    if (!claims) return undefined;
+    const spelling = `${isKeyless(row) ? spellingOf(source_key) : email && emailKey(email)} ${words}`;
+    const isMeant = (each: StoredRow): boolean =>
+      isRevived ? canRevive(each, row) : isOtherForm(each, row, claims);
+    const said = `${spelling} ${isRevived}`;
+    let last = claims.passed.get(said) ?? 0;
+    let [found, passed]: [StoredRow | undefined, number] = [undefined, 0];
+    for (const each of byWords.iterate(words, last)) {
+      last = each.id;
+      if (
+        isMeant(each) &&
+        !claims.has(each.id) &&
+        (isSamePost(each, row, isSameBoard) || isErasedFrom(each, row))
+      ) {
+        found = each;
+        break;
+      }
+      passed++;
+    }
+    if (passed > FEW) claims.passed.set(said, last);
+    return found;
+  };
+  const mended = (row: NewRow): StoredRow | undefined => {
+    const { claims } = row;
+    if (!claims) return undefined;
+    claims.mended ??= Map.groupBy(firstWords(), ({ post }) => wordForm(post.title));
+    return claims.mended
+      .get(wordForm(row.title))
+      ?.filter(({ id, post }) => !claims.has(id) && isSamePost(post, row, isSameBoard))
+      .flatMap(({ id }) => byId.get(id) ?? [])
+      .find((each) => isOtherForm(each, row, claims));
+  };
+  const known = (row: NewRow): StoredRow | null => {
+    // A file of cancelled rows means those, and not others that say the same.
+    const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
+    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
+  };
+  const find = (row: NewRow): StoredRow | null => {
+    const found = known(row);
+    if (found) row.claims?.add(found.id);
+    return found;
+  };
+  const zeroesApart = (row: NewRow): StoredRow | null => {
+    const number = keyNumber(row);
+    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
+    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
+    const isMeant = (each: StoredRow): boolean =>
+      keyNumber(each) === number && !row.claims?.has(each.id) && isSamePost(each, row, isSameBoard);
+    const found = rows.find(isMeant);
+    return found && !known(row) ? found : null;
+  };
+  return Object.assign(find, {
+    zeroesApart,
+    isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
+  });
+}

@@ -1,0 +1,62 @@
+import { iso } from '../base/clock.ts';
+import type { Db } from '../db/open.ts';
+import { immediate } from '../db/sql.ts';
+import { driftsBetween, type Field } from './decide/drift.ts';
+
+/** Rows of a list that a pass wrote last: those show what the API looks like now. */
+const SAMPLE = 300;
+
+/** Fields without a column stand in `extra`; documented ones may be NULL, and a row without any other is in quarantine. */
+const sampled = (table: string, order: string): string => `
+  SELECT id, extra FROM ${table} WHERE ${order} IS NOT NULL ORDER BY ${order} DESC LIMIT ${SAMPLE}`;
+
+const FIELDS = `
+  WITH samples AS (
+    SELECT 'posts' AS resource, id, extra FROM (${sampled('posts', 'id')})
+    UNION ALL SELECT 'comments', id, extra FROM (${sampled('comments', 'id')}))
+  SELECT s.resource, j.key AS path, group_concat(DISTINCT j.type) AS kinds, count(*) AS seen, max(s.id) AS example,
+         (SELECT count(*) FROM samples n WHERE n.resource = s.resource) AS rows
+    FROM samples s, json_each(s.extra) j WHERE s.extra IS NOT NULL AND j.type <> 'null' GROUP BY 1, 2`;
+
+const LISTS = `
+  SELECT 'posts' AS resource, min(count(*), ${SAMPLE}) AS rows FROM posts
+   UNION ALL SELECT 'comments', min(count(*), ${SAMPLE}) FROM comments`;
+
+/** Compares what rows look like with the last look, and writes down what changed. Returns how many fields that were. */
+export function driftObserver(db: Db): (now: number) => number {
+  const fields = db.prepare<[], Field & { example: number }>(FIELDS);
+  const lists = db.prepare<[], { resource: string; rows: number }>(LISTS);
+  const known = db.prepare<[], Field>('SELECT * FROM wire_fields');
+  const clear = db.prepare('DELETE FROM wire_fields');
+  const keep = db.prepare(`
+    INSERT INTO wire_fields (resource, path, kinds, seen, rows) VALUES ($resource, $path, $kinds, $seen, $rows)`);
+  const note = db.prepare(`
+    INSERT INTO drifts (resource, path, change, before, after, example, since)
+    VALUES ($resource, $path, $change, $before, $after, $example, $since)`);
+  return immediate(db, (now: number): number => {
+    const before = known.all();
+    // A field of its own for each list says that it was looked at, also where no row has more than the documented fields.
+    const looked = lists
+      .all()
+      .filter(({ rows }) => rows > 0)
+      .map((list): Field => ({ ...list, path: LOOKED, kinds: '', seen: 0 }));
+    const found = fields
+      .all()
+      .map(({ kinds, ...field }) => ({ ...field, kinds: kinds.split(',').sort().join('|') }));
+    const after = [...looked, ...found];
+    const drifts = driftsBetween(before, after);
+    for (const drift of drifts) {
+      const example =
+        found.find(({ resource, path }) => resource === drift.resource && path === drift.path)?.example ??
+        null;
+      note.run({ ...drift, example, since: iso(now) });
+    }
+    clear.run();
+    for (const { resource, path, kinds, seen, rows } of after)
+      keep.run({ resource, path, kinds, seen, rows });
+    return drifts.length;
+  });
+}
+
+/** No field of JSON has this name in the tables. */
+const LOOKED = '';

@@ -1,0 +1,158 @@
+import type { Change } from '../changes/change.ts';
+import type { ChangeFeed } from '../changes/feed.ts';
+import type { Db } from '../db/open.ts';
+import { scalar } from '../db/sql.ts';
+import { segmentReader } from '../segments/filter.ts';
+import { peopleOf } from '../segments/people.ts';
+import { HISTORY_DAYS, judgeVotes, WINDOW_DAYS } from './decide/unusual.ts';
+import type { Item, Rule } from './rule.ts';
+
+/** What a rule looks at: changes after a position, and the time from one look to the next. */
+export interface Span {
+  position: number;
+  since: number;
+  until: number;
+}
+
+export interface Gathered {
+  items: Item[];
+  /** The last change that was looked at. */
+  position: number;
+}
+
+export interface Facts {
+  db: Db;
+  feed: ChangeFeed;
+  /** Boards of which the rule told lately. */
+  alarmed(rule: string, since: number): ReadonlySet<number>;
+  /** Ids of the statuses after which no reply is expected. */
+  finished(): readonly number[];
+}
+
+const TYPES: Partial<Record<Rule['what'], readonly string[]>> = {
+  'new-posts': ['post.created'],
+  status: ['post.status_changed'],
+  customer: ['post.created', 'comment.created'],
+  trouble: ['sync.failed', 'sync.held', 'outbox.rejected', 'outbox.needs_decision'],
+};
+
+/** A message lists so many things at most; what is beyond is in the dashboard. */
+const MOST_ITEMS = 500;
+
+/** What there is to tell of since the rule looked last. */
+export function gather(facts: Facts, rule: Rule, span: Span): Gathered {
+  const types = TYPES[rule.what];
+  if (types) return changesFor(facts, rule, types, span);
+  const position = span.position;
+  if (rule.what === 'unanswered') return { items: unanswered(facts, rule, span), position };
+  if (rule.what === 'votes') return { items: unusualVotes(facts, rule, span), position };
+  if (rule.what === 'drift') return { items: drifts(facts, span), position };
+  return { items: [], position };
+}
+
+function changesFor(facts: Facts, rule: Rule, types: readonly string[], { position }: Span): Gathered {
+  const { feed, db } = facts;
+  const isMeant = changeFilter(db, rule);
+  const items: Item[] = [];
+  let from = position;
+  for (let isLast = false; !isLast && items.length < MOST_ITEMS; ) {
+    const page = feed.after(String(from), { limit: 500, types, boards: rule.boards ?? undefined });
+    items.push(...page.changes.filter(isMeant).map(({ number }): Item => ({ kind: 'change', n: number })));
+    from = Number.parseInt(page.next, 10);
+    isLast = page.isLast;
+  }
+  return { items, position: from };
+}
+
+function changeFilter(db: Db, { what, statuses, segment }: Rule): (change: Change) => boolean {
+  const wanted = statuses?.map((name) => name.toLowerCase());
+  if (what === 'status')
+    return ({ after }) => !wanted || wanted.includes(String(after?.status).toLowerCase());
+  if (what !== 'customer') return () => true;
+  const people = new Set(segment === null ? allCustomers(db) : peopleOf(db, segmentReader(db)(segment)));
+  return ({ post, comment }) => people.has(Number(comment ? comment.creator_id : post?.creator_id));
+}
+
+function allCustomers(db: Db): number[] {
+  return scalar(db)<[], number>('SELECT user_id FROM people_segments').all();
+}
+
+const DAY_MS = 86_400_000;
+
+/** Boards by name, short name or number; every board where the list is empty. */
+const ON_BOARD = `($boards IS NULL OR p.board_id IN (
+  SELECT b.id FROM boards b, json_each($boards) j WHERE lower(j.value) IN (lower(b.name), lower(b.slug), CAST(b.id AS TEXT))))`;
+
+const UNANSWERED = `
+  SELECT p.id FROM posts p JOIN users u ON u.id = p.creator_id
+   WHERE p.created > $since AND p.created <= $until AND p.deleted_at IS NULL AND NOT u.is_team AND NOT u.is_admin
+     AND p.status_id NOT IN (SELECT value FROM json_each($finished)) AND ${ON_BOARD}
+     AND NOT EXISTS (SELECT 1 FROM team_replies r WHERE r.post_id = p.id)
+   ORDER BY p.votes_count DESC, p.id LIMIT ${MOST_ITEMS}`;
+
+/** Posts that became so many days old since the last look, without a reply: each is told once. */
+function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, until }: Span): Item[] {
+  const bound = {
+    since: new Date(since - days * DAY_MS).toISOString(),
+    until: new Date(until - days * DAY_MS).toISOString(),
+    finished: JSON.stringify(finished()),
+    boards: boards && JSON.stringify(boards),
+  };
+  return scalar(db)<object, number>(UNANSWERED)
+    .all(bound)
+    .map((id): Item => ({ kind: 'post', id }));
+}
+
+/** What each post of a board had at the end of a day is what its last version of that day says. */
+const VOTES = `
+  WITH versions AS (
+    SELECT v.post_id, v.observed_at AS at, v.votes_count AS votes, v.board_id AS board FROM post_versions v
+     UNION ALL SELECT p.id, p.version_at, p.votes_count, p.board_id FROM posts p WHERE p.version_at >= $since),
+       steps AS (
+    SELECT board, at, votes - coalesce(lag(votes) OVER (PARTITION BY post_id ORDER BY at),
+             (SELECT iif(p.created >= $since, 0, votes) FROM posts p WHERE p.id = versions.post_id)) AS gained
+      FROM versions)
+  SELECT board, CAST((unixepoch(at) - $begin) / 86400 AS INTEGER) AS day, sum(gained) AS votes
+    FROM steps WHERE at >= $since AND at < $until AND gained > 0 GROUP BY 1, 2`;
+
+/** A board is told of once for a rise: not again within a week. */
+const SILENT_DAYS = 7;
+
+function unusualVotes({ db, alarmed }: Facts, rule: Rule, { until }: Span): Item[] {
+  const begin = until - (HISTORY_DAYS + WINDOW_DAYS) * DAY_MS;
+  const first = scalar(db)<[], string | null>(
+    "SELECT min(finished_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete'",
+  ).get();
+  const watchedDays = first == null ? 0 : Math.floor((until - Date.parse(first)) / DAY_MS);
+  const days = Math.min(HISTORY_DAYS + WINDOW_DAYS, watchedDays);
+  const bound = {
+    since: new Date(begin).toISOString(),
+    until: new Date(until).toISOString(),
+    begin: begin / 1000,
+  };
+  const rows = db.prepare<object, { board: number; day: number; votes: number }>(VOTES).all(bound);
+  const silent = alarmed(rule.name, until - SILENT_DAYS * DAY_MS);
+  const boards = boardIds(db, rule.boards);
+  return boards.flatMap((board): Item[] => {
+    const daily = new Array<number>(HISTORY_DAYS + WINDOW_DAYS).fill(0);
+    for (const row of rows) if (row.board === board) daily[row.day] = row.votes;
+    const { isUnusual, votes, usual } = judgeVotes(daily.slice(daily.length - days), boards.length);
+    if (!isUnusual || silent.has(board)) return [];
+    const from = new Date(until - WINDOW_DAYS * DAY_MS).toISOString();
+    return [{ kind: 'board', id: board, votes, usual, from, to: new Date(until).toISOString() }];
+  });
+}
+
+function boardIds(db: Db, boards: readonly string[] | null): number[] {
+  const sql = `SELECT id FROM boards b WHERE $boards IS NULL OR EXISTS (
+    SELECT 1 FROM json_each($boards) j WHERE lower(j.value) IN (lower(b.name), lower(b.slug), CAST(b.id AS TEXT))) ORDER BY id`;
+  return scalar(db)<object, number>(sql).all({ boards: boards && JSON.stringify(boards) });
+}
+
+function drifts({ db }: Facts, { since, until }: Span): Item[] {
+  return scalar(db)<[string, string], number>(
+    'SELECT n FROM drifts WHERE since > ? AND since <= ? ORDER BY n',
+  )
+    .all(new Date(since).toISOString(), new Date(until).toISOString())
+    .map((n): Item => ({ kind: 'drift', n }));
+}

@@ -1,0 +1,115 @@
+import { iso } from '../base/clock.ts';
+import type { Db, StoreOptions } from '../db/open.ts';
+import { immediate, scalar } from '../db/sql.ts';
+import { openMirror } from '../mirror/file/open.ts';
+import { suppressionList } from '../mirror/suppression/list.ts';
+import { emailKey } from '../text/email.ts';
+import type { Customer, CustomerFile } from './file.ts';
+
+/** What an import of a customers file changed. */
+export interface Imported {
+  customers: number;
+  /** People of the mirror who belong to one of them. */
+  people: number;
+  added: number;
+  removed: number;
+  /** Rows of people who were erased: they stay out. */
+  erased: number;
+}
+
+export interface ListedSegment {
+  plan: string | null;
+  customers: number;
+  people: number;
+  value: number | null;
+}
+
+export interface SegmentsState {
+  customers: number;
+  people: number;
+  importedAt: string | null;
+  importedBy: string | null;
+  valueName: string | null;
+  /** By plan, the plan with the greatest value first. */
+  plans: ListedSegment[];
+}
+
+export type SegmentStore = ReturnType<typeof openSegmentStore>;
+
+/** The customers that a person imported. Each import takes the place of the one before. */
+export function openSegmentStore(options: StoreOptions) {
+  const db = openMirror(options);
+  db.pragma('cache_size = -500');
+  const erasedPeople = suppressionList(db, options);
+  const keys = scalar(db)<[], string>("SELECT coalesce(email, '@' || domain) FROM segments");
+  const clear = db.prepare('DELETE FROM segments');
+  const insert = db.prepare(`
+    INSERT INTO segments (email, domain, company, plan, value, value_name, extra, imported_at, imported_by)
+    VALUES ($email, $domain, $company, $plan, $value, $valueName, $extra, $at, $by)`);
+  return {
+    import: immediate(db, ({ customers, columns }: CustomerFile, by: string, now: number): Imported => {
+      const list = erasedPeople();
+      const known = new Set(keys.all());
+      const kept = customers.filter(({ email }) => email === null || list?.hashOf(email) === undefined);
+      const next = new Set(kept.map(keyOf));
+      clear.run();
+      const facts = { at: iso(now), by, valueName: columns.value };
+      for (const customer of kept) insert.run({ ...customer, ...facts, extra: jsonOf(customer.extra) });
+      return {
+        customers: kept.length,
+        people: linkPeople(db),
+        added: kept.filter((customer) => !known.has(keyOf(customer))).length,
+        removed: [...known].filter((key) => !next.has(key)).length,
+        erased: customers.length - kept.length,
+      };
+    }),
+    remove: immediate(db, (): number => clear.run().changes),
+    state: (): SegmentsState => segmentsState(db),
+    close: (): void => void db.close(),
+  };
+}
+
+function keyOf({ email, domain }: Customer): string {
+  return email ?? `@${domain}`;
+}
+
+function jsonOf(extra: Record<string, string>): string | null {
+  return Object.keys(extra).length === 0 ? null : JSON.stringify(extra);
+}
+
+/** Everybody of the mirror by address, and then by domain. The triggers of the table `users` do the same for those who come later. */
+function linkPeople(db: Db): number {
+  const rows = db.prepare<[], { id: number; email: string | null; domain: string | null }>(
+    'SELECT id, email, domain FROM segments',
+  );
+  const ids = new Map(rows.all().map(({ id, email, domain }) => [email ?? `@${domain}`, id]));
+  const users = db.prepare<[], { id: number; email: string }>(
+    'SELECT id, email FROM users WHERE email IS NOT NULL',
+  );
+  const link = db.prepare('INSERT INTO people_segments (user_id, segment_id) VALUES (?, ?)');
+  let people = 0;
+  for (const { id, email } of users.all()) {
+    const key = emailKey(email);
+    const segment = ids.get(key) ?? ids.get(key.slice(key.indexOf('@')));
+    if (segment === undefined) continue;
+    link.run(id, segment);
+    people++;
+  }
+  return people;
+}
+
+const PLANS = `
+  SELECT plan, count(*) AS customers, sum(value) AS value,
+         (SELECT count(*) FROM people_segments l JOIN segments o ON o.id = l.segment_id WHERE o.plan IS s.plan) AS people
+    FROM segments s GROUP BY plan ORDER BY value DESC NULLS LAST, customers DESC, plan`;
+
+/** What is known of customers, for people who look. */
+export function segmentsState(db: Db): SegmentsState {
+  const row = db
+    .prepare<[], Omit<SegmentsState, 'plans'>>(`
+      SELECT count(*) AS customers, (SELECT count(*) FROM people_segments) AS people, max(imported_at) AS importedAt,
+             max(imported_by) AS importedBy, max(value_name) AS valueName FROM segments`)
+    .get();
+  const none = { customers: 0, people: 0, importedAt: null, importedBy: null, valueName: null };
+  return { ...(row ?? none), plans: db.prepare<[], ListedSegment>(PLANS).all() };
+}

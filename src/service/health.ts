@@ -1,0 +1,276 @@
+import { pastOrNull } from '../base/clock.ts';
+import { runbookOf, type Symptom } from '../base/runbook.ts';
+import type { Resource } from '../contract/endpoints.ts';
+import type { PassMode } from '../mirror/decide/types.ts';
+import type { CopyProgress } from '../publish/publisher.ts';
+import type { BackendKind } from '../queue/backend.ts';
+import type { MirrorFileState } from '../state/state.ts';
+
+/** How far the service has come, as plain times in milliseconds since the epoch. */
+export interface Progress {
+  now: number;
+  startedAt: number;
+  /** When the queue last carried a scheduled tick to its end: shows that queue and worker loop live. */
+  lastTickAt: number | null;
+  /** At most 40 s, or a loop that stopped would go unnoticed for more than two minutes. */
+  tickEveryMs: number;
+  mirror: MirrorFileState;
+  lists: readonly ListProgress[];
+  outbox: OutboxProgress;
+  /** Until when the upstream wants no calls; null when it does not mind. */
+  closedUntil: number | null;
+  /** Endpoints that are told of changes; left out where there are none. */
+  webhooks?: readonly WebhookProgress[];
+  /** The copy in PostgreSQL; left out where there is none. */
+  copy?: CopyProgress;
+  queue: {
+    /** Null until it is open. */
+    kind: BackendKind | null;
+    reachable: boolean;
+    depth: readonly { queue: string; state: string; jobs: number }[];
+  };
+}
+
+export interface ListProgress {
+  resource: Resource;
+  lastSweepAt: number | null;
+  /** When the sweep after that one is due. It stays where it is while sweeps fail: that is how long we are late. */
+  sweepDueAt: number;
+  /** How long sweeps of this list take; 0 or left out where nobody knows. */
+  usualSweepMs?: number;
+  /** What the last sweep lacks, where the list leaves out rows. */
+  lacks?: string | null;
+  /** A pass under way; without a page so far, `lastPageAt` is `since`. */
+  running: { mode: PassMode; since: number; lastPageAt: number } | null;
+}
+
+export interface OutboxProgress {
+  /** Rows that could go on now: to be sent, or to be reconciled. */
+  due: number;
+  /** Since when the row that waits longest could have been sent; null when none waits. */
+  oldestDueAt: number | null;
+  lastAttemptAt: number | null;
+  /** Why nothing is sent, in words for the operator. */
+  paused: string | null;
+  /** Boards to which nothing is sent for now, and why, each in words. */
+  refused: string[];
+  isSender: boolean;
+}
+
+export interface WebhookProgress {
+  id: string;
+  host: string;
+  lag: number;
+  /** Those of them that are not kept any more. */
+  lost: number;
+  failingSince: number | null;
+  disabledWhy: string | null;
+}
+
+export interface Health {
+  ready: boolean;
+  /** With a warning, all is well with the service, and something beside it needs a person. */
+  checks: (HealthVerdict & { name: string })[];
+}
+
+export interface HealthVerdict {
+  ok: boolean;
+  detail: string;
+  warning?: true;
+  /** Where the runbook says what to do; left out where nothing is to be done. */
+  runbook?: string;
+}
+
+/** Nothing that can go on goes without a sign of life for longer; a look every 30 s then sees a wedge within 2 minutes. */
+const STILL_MS = 90_000;
+const TICK_AT_LEAST_MS = 60_000;
+
+/** Whether the service does its work, judged by what got done and not by whether it seems to run. */
+export function assess(progress: Progress): Health {
+  const checks = [
+    { name: 'mirror', ...judgeMirror(progress) },
+    { name: 'queue', ...judgeQueue(progress) },
+    { name: 'loop', ...judgeLoop(progress) },
+    ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
+    { name: 'outbox', ...judgeOutbox(progress) },
+    { name: 'upstream', ...describeUpstream(progress) },
+    ...(progress.webhooks ?? []).map((webhook) => ({
+      name: `webhook ${webhook.id}`,
+      ...describeWebhook(webhook, progress),
+    })),
+    ...(progress.copy ? [{ name: 'copy', ...describeCopy(progress.copy, progress) }] : []),
+  ];
+  return { ready: checks.every(({ ok }) => ok), checks };
+}
+
+function judgeMirror({ mirror }: Progress): HealthVerdict {
+  return mirror === 'in place' ? good('its file is in place') : bad(MIRROR_LOST[mirror], 'mirror-removed');
+}
+
+const LOST_WITH_IT =
+  'put it back, or restart the service; what had not been sent is lost with the file unless it is put back';
+
+/** In the words of the log as well. */
+export const MIRROR_LOST: Record<Exclude<MirrorFileState, 'in place'>, string> = {
+  removed: `its file was removed while the service writes to it: ${LOST_WITH_IT}`,
+  replaced: `another file is in the place of the one that the service writes to: ${LOST_WITH_IT}`,
+};
+
+function judgeQueue({ queue: { kind, reachable } }: Progress): HealthVerdict {
+  if (kind === null) return bad('the queue is still being opened', 'queue-away');
+  return reachable
+    ? good(`the ${kind} queue answers`)
+    : bad(`the ${kind} queue does not answer`, 'queue-away');
+}
+
+function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): HealthVerdict {
+  const patience = Math.max(3 * tickEveryMs, TICK_AT_LEAST_MS);
+  if (lastTickAt === null)
+    return bad(`no tick has come through the queue since the start ${ago(now, startedAt)}`, 'no-ticks');
+  const detail = `the last tick came through the queue ${ago(now, lastTickAt)}`;
+  return now - lastTickAt <= patience
+    ? good(detail)
+    : bad(`${detail}, one is due every ${span(tickEveryMs)}`, 'no-ticks');
+}
+
+function judgeList(list: ListProgress, progress: Progress): HealthVerdict {
+  const stuck = stuckPass(list, progress) ?? missedSweep(list, progress);
+  if (stuck) return bad(stuck, 'sweep-stuck');
+  const { now } = progress;
+  const { lastSweepAt, running } = list;
+  const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
+  if (lastSweepAt === null) return bad(firstSweep(list, now), 'first-sweep');
+  if (pastOrNull(lastSweepAt, now) === null)
+    return judgeUndated(`${datedAhead(now, lastSweepAt)}${under}`, list, now);
+  const detail = `the last ${list.lacks ? '' : 'complete '}sweep ended ${ago(now, lastSweepAt)}${under}`;
+  if (now > staleAt(list, lastSweepAt)) return bad(`${detail}; that is too long ago`, 'mirror-old');
+  // A restart, which is what a service that is not ready gets, does not change the list.
+  return list.lacks ? noted(`${detail}; it is incomplete: ${list.lacks}`, 'list-incomplete') : good(detail);
+}
+
+/** The age of the mirror is not known: the next sweep is due since that was noticed, and may take its usual time. */
+function judgeUndated(detail: string, list: ListProgress, now: number): HealthVerdict {
+  return now <= staleAt(list, list.sweepDueAt)
+    ? good(detail)
+    : bad(`${detail}; the next one takes too long`, 'mirror-old');
+}
+
+function datedAhead(now: number, time: number): string {
+  return `the last complete sweep is dated ${span(time - now)} ahead of the clock, which was set since; another is due`;
+}
+
+function firstSweep({ running, sweepDueAt }: ListProgress, now: number): string {
+  if (running?.mode === 'sweep')
+    return `the first sweep has run for ${span(now - running.since)}, its last page came ${ago(now, running.lastPageAt)}`;
+  return `there was no complete sweep yet; one is due ${sweepDueAt > now ? `in ${span(sweepDueAt - now)}` : 'now'}`;
+}
+
+/**
+ * Two intervals and the time a sweep takes: a long sweep that gets on is no reason to call the mirror old. Under a cron pattern
+ * the last sweep may have ended just before the next one was due; that leaves room for a second sweep at least.
+ */
+function staleAt({ sweepDueAt, usualSweepMs = 0 }: ListProgress, lastSweepAt: number): number {
+  return sweepDueAt + Math.max(sweepDueAt - lastSweepAt, usualSweepMs, STILL_MS) + usualSweepMs;
+}
+
+function stuckPass({ running }: ListProgress, progress: Progress): string | null {
+  if (!running || !isStill(running.lastPageAt, progress)) return null;
+  return `a ${running.mode} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
+}
+
+function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress): string | null {
+  if (running || !isStill(sweepDueAt, progress)) return null;
+  return `a sweep has been due for ${span(progress.now - sweepDueAt)}, and none runs`;
+}
+
+function judgeOutbox(progress: Progress): HealthVerdict {
+  const { now, outbox } = progress;
+  const { due, oldestDueAt, lastAttemptAt, paused, refused, isSender } = outbox;
+  if (!isSender) return good('another process sends');
+  if (paused !== null) return bad(`sending is paused: ${paused}`, 'token-refused');
+  // A restart, which is what a service that is not ready gets, brings no permission.
+  const boards = refused.map((why) => `; ${why}`).join('');
+  const calm = (detail: string): HealthVerdict =>
+    refused.length > 0 ? { ...good(detail), runbook: runbookOf('board-refused') } : good(detail);
+  if (oldestDueAt === null) return calm(`nothing is due to be sent or looked for${boards}`);
+  const detail = `${due} ${due === 1 ? 'row is' : 'rows are'} due, the oldest for ${span(now - oldestDueAt)}${boards}`;
+  if (!isStill(Math.max(oldestDueAt, lastAttemptAt ?? 0), progress)) return calm(detail);
+  return bad(
+    `${detail}, and ${lastAttemptAt === null ? 'nothing was sent yet' : `the last attempt began ${ago(now, lastAttemptAt)}`}`,
+    'outbox-stuck',
+  );
+}
+
+/** The upstream's wish to be left alone is no fault of ours; what it makes old, the lists tell. */
+function describeUpstream({ now, closedUntil }: Progress): HealthVerdict {
+  if (closedUntil === null || closedUntil <= now) return good('may be called');
+  return good(`asked for no calls for another ${span(closedUntil - now)}`);
+}
+
+/** A receiver that is away is no reason to restart this service, which is what a service that is not ready gets. */
+function describeWebhook(
+  { host, lag, lost, failingSince, disabledWhy }: WebhookProgress,
+  { now }: Progress,
+): HealthVerdict {
+  const gone = lost === 0 ? '' : ` (${lost} of them not kept any more)`;
+  const behind = `${lag} ${lag === 1 ? 'change' : 'changes'} behind${gone}`;
+  if (disabledWhy !== null)
+    return noted(`${host} is disabled, ${behind}: ${disabledWhy}`, 'webhook-disabled');
+  if (failingSince !== null)
+    return noted(`${host} has failed for ${span(now - failingSince)}, ${behind}`, 'webhook-failing');
+  return good(lag === 0 ? `${host} was told of every change` : `${host} is ${behind}`);
+}
+
+/** Longer behind than this is worth a word; the copy is usually a second behind. */
+const COPY_LATE_MS = 60_000;
+
+/** A PostgreSQL that is away is no reason to restart this service either; what is at stake is what a lost disk would cost. */
+function describeCopy(copy: CopyProgress, { now, webhooks = [] }: Progress): HealthVerdict {
+  const { place, schema, behind, behindSince, publishedAt, trouble, isElsewhere } = copy;
+  if (isElsewhere) return good(`another service writes the copy in ${schema}`);
+  const lag = behindSince === null ? 0 : now - behindSince;
+  const cost =
+    publishedAt === null
+      ? 'no copy is known yet, and a lost disk would cost everything'
+      : `a lost disk would cost the last ${span(lag)}${behind === null ? '' : `, ${behind} ${behind === 1 ? 'change' : 'changes'}`}`;
+  if (trouble !== null) return noted(`${trouble}; ${cost}`, 'copy-behind');
+  if (lag > COPY_LATE_MS) return noted(`the copy in ${schema} is late: ${cost}`, 'copy-behind');
+  const where = `the copy in ${schema} at ${place ?? 'its server'}`;
+  if (lag > 0) return good(`${where}: ${cost}`);
+  const untold = Math.max(0, ...webhooks.map((webhook) => webhook.lag));
+  return good(
+    untold === 0
+      ? `${where} has everything: a lost disk would cost nothing`
+      : `${where} has every row: a lost disk would cost only the ${untold === 1 ? 'change' : `${untold} changes`} that webhooks were not told yet`,
+  );
+}
+
+/** Whether nothing has moved for too long. Time before our start, and time in which we may not call, does not count. */
+function isStill(since: number, { now, startedAt, closedUntil }: Progress): boolean {
+  return now - Math.max(since, startedAt, closedUntil ?? 0) > STILL_MS;
+}
+
+function good(detail: string): HealthVerdict {
+  return { ok: true, detail };
+}
+
+function bad(detail: string, symptom: Symptom): HealthVerdict {
+  return { ok: false, detail, runbook: runbookOf(symptom) };
+}
+
+/** All is well with the service, and something beside it needs a person. */
+function noted(detail: string, symptom: Symptom): HealthVerdict {
+  return { ok: true, detail, warning: true, runbook: runbookOf(symptom) };
+}
+
+function ago(now: number, time: number): string {
+  return `${span(now - time)} ago`;
+}
+
+/** `40 s`, `3 min`, `5 h`, `4 days`. A clock that was set back does not make it negative. */
+function span(ms: number): string {
+  const seconds = Math.max(Math.round(ms / 1000), 0);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance } from 'fastify';
+import { pastOrNull } from '../base/clock.ts';
+import { type Metrics, mergedText } from '../base/metrics.ts';
+import { readWithin } from '../base/timeout.ts';
+import { addAssetFiles } from '../http/dashboard/assets.ts';
+import { splitMount } from '../http/server/guard.ts';
+import type { Sites } from '../http/server/server.ts';
+import { escaped, LOGIN_STYLE } from '../http/server/session.ts';
+import { assess, type Health } from '../service/health.ts';
+import { durationText, grouped } from '../text/text.ts';
+import type { RunningSource } from './running.ts';
+import type { SourceSet } from './set.ts';
+
+/** What one source shows to others: on the overview, in the switcher and to probes. */
+export interface SourceState {
+  name: string;
+  host: string;
+  ready: boolean;
+  /** Since the last complete pass over the posts; null where there was none. */
+  lagSeconds: number | null;
+  /** Posts that came within a day. */
+  newPosts: number;
+  trouble: string[];
+  checks: Health['checks'];
+}
+
+/** Addresses of the program itself, also where there is one source. */
+const OWN = /^\/(healthz|readyz|metrics|login|login\.css|logout|data\/sources|assets\/.*)$/;
+
+/** `/s/acme/…` is the source acme. Where there is one source, every address of today leads to it. */
+export function sitesOf(set: SourceSet): Sites {
+  return (url) => {
+    const { name, rest } = splitMount(url);
+    const [only, second] = set.all();
+    const isOnly = name === null && only && !second && !OWN.test(rest.split('?', 1)[0] ?? '');
+    const source = isOnly ? only : set.find(name ?? '');
+    return source ? () => source.site() : null;
+  };
+}
+
+export interface SourcesAnswer {
+  sources: Omit<SourceState, 'checks'>[];
+}
+
+const ANSWER_MS = 3000;
+
+/** Health, metrics and the overview of all sources. */
+export function addOverview(app: FastifyInstance, set: SourceSet, own: Metrics): void {
+  const read = (): Promise<SourceState[]> => Promise.all(set.all().map(stateOf));
+  app.get('/readyz', async (_request, reply) => {
+    const sources = await read();
+    // A restart helps no source whose service is away, and would stop the others.
+    const ready = sources.some((source) => source.ready);
+    const checks = sources.flatMap(({ name, checks }) =>
+      checks.map((check) => ({ ...check, name: `${name} ${check.name}` })),
+    );
+    const states = Object.fromEntries(sources.map((source) => [source.name, source.ready]));
+    return reply.code(ready ? 200 : 503).send({ ready, sources: states, checks });
+  });
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(own.contentType).send(await mergedText([own, ...set.all().map(({ metrics }) => metrics)])),
+  );
+  app.get(
+    '/data/sources',
+    async (): Promise<SourcesAnswer> => ({
+      sources: (await read()).map(({ checks: _, ...source }) => source),
+    }),
+  );
+  addAssetFiles(app);
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page(await read())));
+}
+
+async function stateOf(source: RunningSource): Promise<SourceState> {
+  const { name, host } = source.plan;
+  const progress = await readWithin(ANSWER_MS, () => source.progress())();
+  const app = source.app();
+  if (!progress || !app) {
+    const detail = source.trouble() ?? 'it is being opened';
+    const checks = [{ name: 'source', ok: false, detail }];
+    return { name, host, ready: false, lagSeconds: null, newPosts: 0, trouble: [detail], checks };
+  }
+  const { ready, checks } = assess(progress);
+  const now = app.clock.now();
+  const passes = app.state.lastPasses().filter(({ resource }) => resource === 'posts');
+  const last = pastOrNull(Math.max(0, ...passes.map(({ finishedAt }) => finishedAt ?? 0)) || null, now);
+  return {
+    name,
+    host,
+    ready,
+    lagSeconds: last === null ? null : Math.round((now - last) / 1000),
+    newPosts: app.state.insertedSince('posts', now - DAY_MS),
+    trouble: checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail),
+    checks,
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Without scripts: a table that the browser asks for again. */
+function page(sources: readonly SourceState[]): string {
+  const rows = sources.map(
+    ({ name, host, ready, lagSeconds, newPosts, trouble }) => `<tr>
+<td><a href="/s/${name}/">${escaped(name)}</a></td><td>${escaped(host)}</td><td>${ready ? 'ready' : 'not ready'}</td>
+<td>${lagSeconds === null ? 'never read' : durationText(lagSeconds * 1000)}</td><td>${grouped(newPosts)}</td>
+<td>${escaped(trouble.join('; '))}</td></tr>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta http-equiv="refresh" content="30" />
+    <title>Sources · Feedback Mirror</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${LOGIN_STYLE}" />
+  </head>
+  <body>
+    <main>
+      <h1>Sources</h1>
+      <table>
+        <thead><tr><th>Source</th><th>Service</th><th>State</th><th>Lag</th><th>New posts in 24 h</th><th>Trouble</th></tr></thead>
+        <tbody>${rows.join('\n')}</tbody>
+      </table>
+    </main>
+  </body>
+</html>
+`;
+}

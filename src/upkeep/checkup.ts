@@ -1,0 +1,136 @@
+import { statSync } from 'node:fs';
+import { versionOf } from '../db/migrate.ts';
+import { type Db, type OpenOptions, openForReading } from '../db/open.ts';
+import { countRows, readMeta, scalar, sqliteVersion } from '../db/sql.ts';
+import type { OlderCopy, UnreadableList } from '../mirror/decide/types.ts';
+import { olderCopyOf } from '../mirror/file/older-copy.ts';
+import { openMirrorReadOnly } from '../mirror/file/open.ts';
+import { wronglyPacked } from '../mirror/index/columns.ts';
+import { unindexedPosts } from '../mirror/index/text-index.ts';
+import { readStatus } from '../mirror/store/status.ts';
+import { unreadableList } from '../mirror/suppression/list.ts';
+import { type RefusedBoard, refusedBoards } from '../outbox/store/refused.ts';
+import { troubledWebhooks, type WebhookState } from '../webhooks/store.ts';
+
+/** What can be told about the file itself without changing it. */
+export interface Checkup {
+  sqlite: string;
+  schema: number;
+  bytes: number;
+  walBytes: number;
+  /** What SQLite found broken, in its own words; empty when nothing is. */
+  faults: string[];
+  /** How long it looked. */
+  ms: number;
+  /** Posts that the full-text index does not have yet. */
+  unindexed: number;
+  /** Tables of which reports would add up something else than they have. */
+  wronglyPacked: string[];
+  olderCopy: OlderCopy | null;
+  unreadableList: UnreadableList | null;
+  /** Why nothing is sent, and boards to which nothing is sent. */
+  paused: string | null;
+  refused: RefusedBoard[];
+  /** Rows of the outbox that only a person can decide about, and second posts that no person has looked at. */
+  undecided: number;
+  duplicates: number;
+  /** Rows of which the check after a sweep found that they may have left another post, and which no person has looked at. */
+  doubtful: number;
+  /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
+  unlisted: number;
+  /** What an operator should know about each list. */
+  lists: { resource: string; isIncomplete: boolean; notes: string[] }[];
+  /** Lists whose latest sweeps failed. */
+  failing: FailingList[];
+  /** Webhook endpoints that are disabled or failing. */
+  webhooks: WebhookState[];
+}
+
+/** A list of which the latest sweep that ended has failed. */
+export interface FailingList {
+  resource: string;
+  /** Sweeps in a row that failed, the latest included, and when the first of them began. */
+  sweeps: number;
+  since: string;
+  /** That of the latest; the token is masked in it, and nothing that the service sent is quoted. */
+  error: string;
+}
+
+/** Reads every page of the file: about a second for each gigabyte or two, in which this process does nothing else. */
+export function checkUp(options: OpenOptions): Checkup {
+  // The doctor changes nothing, so it refuses a mirror of an older schema.
+  openForReading(options).close();
+  const db = openMirrorReadOnly(options);
+  try {
+    const begin = performance.now();
+    const faults = [...brokenPages(db), ...brokenReferences(db)];
+    return {
+      sqlite: sqliteVersion(db),
+      schema: versionOf(db),
+      bytes: sizeOf(options.path),
+      walBytes: sizeOf(`${options.path}-wal`),
+      faults,
+      ms: performance.now() - begin,
+      unindexed: unindexedPosts(db),
+      wronglyPacked: wronglyPacked(db),
+      olderCopy: olderCopyOf(db, options),
+      unreadableList: unreadableList(db, options),
+      paused: readMeta(db, 'push_paused') ?? null,
+      refused: refusedBoards(db).wanted(),
+      undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
+      duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
+      doubtful: countRows(db, DOUBTFUL),
+      unlisted: countRows(db, UNLISTED),
+      lists: readStatus(db, options).resources.map(({ resource, isIncomplete, notes }) => ({
+        resource,
+        isIncomplete,
+        notes,
+      })),
+      failing: db.prepare<[], FailingList>(FAILING).all(),
+      webhooks: troubledWebhooks(db),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+const MOST_FAULTS = 5;
+
+// Those that `outbox list` names below its table.
+const DOUBTFUL = `
+  outbox o WHERE state IN ('confirmed', 'rejected', 'cancelled') AND duplicate_of IS NULL AND coalesce(matched, '') <> 'person'
+   AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value IS NOT o.post_id)`;
+
+const UNLISTED = `
+  outbox o WHERE state = 'confirmed' AND erased_at IS NULL AND NOT EXISTS (SELECT 1 FROM posts WHERE id = o.post_id)
+   AND changed_at < (SELECT max(started_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')`;
+
+// One that is under way says nothing yet, also where it goes on with one that failed.
+const FAILING = `
+  WITH ended AS (SELECT id, resource, outcome FROM sync_runs WHERE mode = 'sweep' AND outcome <> 'running'),
+       others AS (SELECT resource, max(id) AS id FROM ended WHERE outcome <> 'failed' GROUP BY resource),
+       failed AS (SELECT e.resource, count(*) AS sweeps, min(e.id) AS first, max(e.id) AS last
+                    FROM ended e LEFT JOIN others o ON o.resource = e.resource
+                   WHERE e.id > coalesce(o.id, 0) GROUP BY e.resource)
+  SELECT f.resource, f.sweeps, a.started_at AS since, coalesce(z.error, '') AS error
+    FROM failed f JOIN sync_runs a ON a.id = f.first JOIN sync_runs z ON z.id = f.last ORDER BY f.resource DESC`;
+
+function brokenPages(db: Db): string[] {
+  const rows = scalar(db)<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).all();
+  return rows.filter((row) => row !== 'ok');
+}
+
+function brokenReferences(db: Db): string[] {
+  const faults: string[] = [];
+  for (const { table, rowid, parent } of db
+    .prepare<[], { table: string; rowid: number | null; parent: string }>('PRAGMA foreign_key_check')
+    .iterate()) {
+    faults.push(`row ${rowid ?? '?'} of ${table} points to a row of ${parent} that is not there`);
+    if (faults.length === MOST_FAULTS) break;
+  }
+  return faults;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

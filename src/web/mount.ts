@@ -1,0 +1,25 @@
+/** Below which address the pages of this source are, as the document says; empty where there is one source, or no document as in tests. */
+const MOUNT = globalThis.document?.documentElement.dataset.mount ?? '';
+
+/** Addresses of the program itself, the same from every source. */
+const OF_PROGRAM = ['/login', '/logout', '/healthz', '/data/sources'];
+
+/** The address of a page or of data of this source; one that is whole already stays as it is. */
+export function mounted(address: string): string {
+  const isOwn = address.startsWith('/') && !OF_PROGRAM.some((one) => address.startsWith(one));
+  return isOwn && !isBelow(address) ? `${MOUNT}${address}` : address;
+}
+
+/** The address as the table of pages has it. */
+export function unmounted(address: string): string {
+  return isBelow(address) ? address.slice(MOUNT.length) : address;
+}
+
+function isBelow(address: string): boolean {
+  return MOUNT !== '' && address.startsWith(`${MOUNT}/`);
+}
+
+/** The name of this source; null where there is one without a name. */
+export function ownSource(): string | null {
+  return MOUNT === '' ? null : MOUNT.slice('/s/'.length);
+}

@@ -1,0 +1,143 @@
+import type { ReportAnswer } from '../../http/dashboard/reports.ts';
+import type { Column as ReportColumn, Value } from '../../reports/report.ts';
+import { withQuery } from '../api.ts';
+import { number, percent, span, time, withDates } from '../format.ts';
+import { type Child, h, type VNode } from '../h.ts';
+import { postLink } from '../parts/prose.ts';
+import type { Column } from '../parts/table.ts';
+import { titleOf } from './reports.ts';
+
+const LONGEST_TITLE = 110;
+/** Columns with the title of a post, and the column that has its number. */
+const TITLES: Record<string, string> = { title: 'post', top_title: 'top_post', other_title: 'other' };
+
+type Row = ReportAnswer['rows'][number];
+
+/** As the report has them, but that the title of a post stands beside its number: on a phone the rest is to be scrolled to. */
+function inOrder(columns: readonly ReportColumn[]): readonly ReportColumn[] {
+  const title = columns.find(({ name }) => name === 'title');
+  if (!title || columns[0]?.kind !== 'post') return columns;
+  return [columns[0], title, ...columns.slice(1).filter((column) => column !== title)];
+}
+
+/** What a table needs beside the answer: where its heads lead, and where its rows do. */
+export interface TableOptions {
+  /** The address of the report with another order. */
+  sortedBy(sort: string | null): string;
+  sort: string | null;
+  links: RowLinks;
+}
+
+export function columnsOf(answer: ReportAnswer, options: TableOptions): Column<Row>[] {
+  const { columns, rows, timeZone } = answer;
+  return inOrder(columns)
+    .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
+    .map((column) => {
+      const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
+      const most = column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
+      return {
+        ...headOf(column.name, !isText, options),
+        ...(isText ? {} : { kind: 'number' as const }),
+        ...(column.name in TITLES ? { kind: 'title' as const } : {}),
+        cell: (row) => {
+          const shown = cellOf(row, column, { most, zone: timeZone });
+          const href = options.links(row, column.name);
+          return href === null ? shown : h('a', { href }, shown);
+        },
+      };
+    });
+}
+
+/** A head that sorts: numbers the largest first, texts from A, and the other way round once they are. */
+function headOf(
+  name: string,
+  isNumber: boolean,
+  { sort, sortedBy }: TableOptions,
+): Pick<Column<Row>, 'head' | 'sorted'> {
+  const [usual, other] = isNumber ? [`-${name}`, name] : [name, `-${name}`];
+  const isSorted = sort === name || sort === `-${name}`;
+  const sorted = isSorted ? (sort === name ? 'ascending' : 'descending') : null;
+  const href = sortedBy(sort === usual ? other : usual);
+  return { sorted, head: h('a.sort', { id: `sort-${name}`, href }, titleOf(name)) };
+}
+
+/** Where a cell leads, such as a board to its posts; null where it leads nowhere, or says so itself. */
+export type RowLinks = (row: Row, column: string) => string | null;
+
+interface LinkOptions {
+  boards: readonly { slug: string; name: string }[];
+  statuses: readonly { id: number; name: string }[];
+  chosen: {
+    board: string | null;
+    status: string | null;
+    since: string | null;
+    until: string | null;
+    tz: string | null;
+  };
+}
+
+/** Columns that count posts of the row's week, board and status. */
+const COUNTS = ['week', 'board', 'status', 'posts'];
+const WEEK_MS = 7 * 86_400_000;
+
+/** The posts behind a row: of its board, status and week, else of what is chosen. */
+export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks {
+  return (row, column) => {
+    if (!COUNTS.includes(column) || row.post !== undefined || row[column] === 0) return null;
+    const slug = boards.find(({ name }) => name === row.board)?.slug ?? null;
+    const status = statuses.find(({ name }) => name === row.status)?.id ?? null;
+    const week = typeof row.week === 'string' ? row.week : null;
+    if (slug === null && status === null && week === null) return null;
+    const until = week && new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
+    return withQuery('/posts', {
+      board: slug ?? chosen.board,
+      status: status ?? chosen.status,
+      since: week ?? null,
+      until,
+      tz: week && chosen.tz,
+    });
+  };
+}
+
+interface CellStyle {
+  /** The longest bar of the column; null where it has none. */
+  most: number | null;
+  zone: string;
+}
+
+function cellOf(row: Row, { name, kind }: ReportColumn, { most, zone }: CellStyle): Child {
+  const value = row[name] ?? null;
+  const text = textOf(value, kind, zone);
+  if (Array.isArray(value)) return trend(value);
+  if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
+  if (name === 'email' && value !== null)
+    return h('a', { href: withQuery('/people', { email: String(value) }) }, text);
+  const post = row[TITLES[name] ?? ''];
+  if (post) return postLink(Number(post), text, {}, LONGEST_TITLE);
+  if (most === null || typeof value !== 'number') return text;
+  return [
+    text,
+    h('span.bar.thin', { 'aria-hidden': 'true', style: { width: `${(100 * Math.max(0, value)) / most}%` } }),
+  ];
+}
+
+export function textOf(value: Value, kind: ReportColumn['kind'], zone: string): string {
+  if (value === null) return kind === 'remark' ? '' : '–';
+  if (Array.isArray(value)) return value.join(' ');
+  if (typeof value === 'string') {
+    if (kind === 'time') return time(value, zone);
+    return kind === 'date' || kind === 'remark' ? withDates(value, zone) : value;
+  }
+  if (kind === 'percent') return percent(value);
+  if (kind === 'duration') return span(value * 1000);
+  if (kind === 'post') return `#${value}`;
+  const digits = kind === 'decimal' ? 2 : kind === 'money' ? 2 : 0;
+  return value.toLocaleString(undefined, { maximumFractionDigits: digits });
+}
+
+/** A number a week, as small bars; the numbers themselves for whoever cannot see them. */
+function trend(values: readonly number[]): VNode {
+  const most = Math.max(1, ...values);
+  const steps = values.map((value) => h('i', { style: { height: `${(100 * value) / most}%` } }));
+  return h('span.trend', { role: 'img', 'aria-label': values.map(number).join(', ') }, steps);
+}

@@ -1,0 +1,41 @@
+import type { ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
+import { fetchJson } from '../api.ts';
+import { h } from '../h.ts';
+import { card, pageHead } from '../parts/layout.ts';
+import { useShelf, VIEWS } from '../parts/shelf.ts';
+import { pageOf } from '../shell/page.ts';
+
+/** Every report with the question it answers, and the views that people keep. */
+export const page = pageOf<ReportsAnswer>({
+  title: 'Reports',
+  load: (_place, signal) => fetchJson('/data/reports', { signal }),
+  view({ answer: { reports } }) {
+    const shelf = useShelf(VIEWS);
+    const items = reports.map((info) =>
+      h(
+        'li',
+        h('a.name', { id: `report-${info.name}`, href: `/reports/${info.name}` }, titleOf(info.name)),
+        h('p.note', questionOf(info)),
+      ),
+    );
+    return [
+      pageHead('Reports', 'Ready-made answers, the same as on the command line.'),
+      h(
+        'div.grid',
+        card({ title: 'All reports', size: 'two-thirds' }, h('ul.plain.choices', items)),
+        card({ title: 'Saved views', note: 'Shared by everyone', size: 'third' }, shelf.list),
+      ),
+    ];
+  },
+});
+
+/** The command line names the flag that a report needs; here it is a field. */
+export function questionOf({ answers }: ReportInfo): string {
+  return answers.replace(/ \(--\w+\)$/, '');
+}
+
+/** The name of a report or of a column, as a title. */
+export function titleOf(name: string): string {
+  const text = name.replaceAll(/[-_]/g, ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

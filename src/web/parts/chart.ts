@@ -1,0 +1,216 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type uPlotType from 'uplot';
+import { date, number, OWN_ZONE } from '../format.ts';
+import { h, type VNode } from '../h.ts';
+import { resolvedColors, themeEvents } from '../theme-colors.ts';
+import { type Column, table } from './table.ts';
+
+declare const uPlot: typeof uPlotType;
+
+export interface Series {
+  label: string;
+  /** One value a moment; null where nothing is known. */
+  values: (number | null)[];
+  /** Bars for what happened within a step, a line for what stood at a moment, steps for what stayed until the next one. */
+  kind: 'line' | 'bars' | 'steps';
+  /** A custom property of the style; the colours in their order unless given. */
+  color?: string;
+}
+
+export interface ChartOptions {
+  title: string;
+  /** The moments, ISO 8601. */
+  times: string[];
+  /** The zone to show them in; the reader's own unless given. */
+  zone?: string;
+  series: Series[];
+  height?: number;
+  /** What the numbers are; in the caption of the table behind. */
+  unit: string;
+  /** Where a moment leads, such as to the posts behind its bar. */
+  href?(time: string): string | null;
+  /** What is said where every value is zero or unknown. */
+  empty?: string;
+}
+
+/** Posts and votes are counted: half a vote on the axis would only puzzle. */
+const WHOLE_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+
+const COLORS = ['--accent', '--second', '--warn', '--good', '--bad'];
+
+/** A chart over time, with the same numbers as a table behind it for people who cannot or do not want to see it. */
+export function timeChart(options: ChartOptions): VNode {
+  if (!hasValues(options)) return h('p.empty', options.empty ?? 'Nothing in this period.');
+  return h(
+    'figure.chart',
+    { class: options.series.length === 1 ? 'single' : null },
+    h(Plot, options),
+    tableBehind(options),
+  );
+}
+
+export function hasValues({ series }: ChartOptions): boolean {
+  return series.some(({ values }) => values.some(Boolean));
+}
+
+/** The canvas itself, drawn again when its numbers, its width or the theme change. */
+function Plot(options: ChartOptions): VNode {
+  const element = useRef<HTMLDivElement>(null);
+  const instance = useRef<uPlotType>(null);
+  const { times, series, zone, height } = options;
+  useEffect(() => {
+    const plot = element.current;
+    if (!plot) return;
+    const draw = (): void => {
+      instance.current?.destroy();
+      instance.current =
+        plot.clientWidth > 0 ? new uPlot(settings(options, plot), data(options), plot) : null;
+    };
+    const resized = new ResizeObserver(draw);
+    resized.observe(plot);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    dark.addEventListener('change', draw);
+    themeEvents.addEventListener('change', draw);
+    return () => {
+      resized.disconnect();
+      dark.removeEventListener('change', draw);
+      themeEvents.removeEventListener('change', draw);
+      instance.current?.destroy();
+      instance.current = null;
+    };
+  }, [JSON.stringify([times, series, zone, height])]);
+  // The table behind has the links: a bar does what the link of its row does.
+  const follow = (): void => {
+    const at = instance.current?.cursor.idx;
+    const rows = element.current?.closest('figure')?.querySelectorAll('tbody tr');
+    if (at !== null && at !== undefined) rows?.[at]?.querySelector('a')?.click();
+  };
+  const canFollow = options.href !== undefined;
+  return h('div.plot', {
+    ref: element,
+    role: 'img',
+    class: canFollow ? 'linked' : null,
+    'aria-label': summary(options),
+    onClick: canFollow ? follow : null,
+  });
+}
+
+function data({ times, series }: ChartOptions): uPlotType.AlignedData {
+  return [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)];
+}
+
+/** Averages and shares, which people ask for in SQL, are not. */
+function isWhole({ values }: Series): boolean {
+  return values.every((value) => value === null || Number.isInteger(value));
+}
+
+function settings(
+  { series, times, zone = OWN_ZONE, height = 200 }: ChartOptions,
+  plot: HTMLElement,
+): uPlotType.Options {
+  const style = getComputedStyle(plot);
+  const color = resolvedColors();
+  const axis = {
+    stroke: color('--quiet'),
+    grid: { stroke: color('--grid'), width: 1 },
+    ticks: { show: false },
+    font: `12px ${style.fontFamily}`,
+  };
+  // The days of a calendar have no zone.
+  const axisZone = times.every((time) => time.length === 10) ? 'Etc/UTC' : zone;
+  const margin = series.some(({ kind }) => kind === 'bars') ? halfStep(times) : 0;
+  return {
+    width: plot.clientWidth,
+    height,
+    cursor: { y: false, points: { size: 6 } },
+    legend: { live: true },
+    axes: [
+      { ...axis, size: 30, space: 70, values: (_, ticks) => tickLabels(ticks, axisZone) },
+      {
+        ...axis,
+        size: 54,
+        ...(series.every(isWhole) ? { incrs: WHOLE_STEPS } : {}),
+        values: (_, ticks) => ticks.map((tick) => number(tick)),
+      },
+    ],
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), axisZone),
+    scales: {
+      x: { range: (_, low, high) => [low - margin, high + margin] },
+      y: { range: (_, low, high) => [Math.min(0, low), high === low ? high + 1 : high * 1.05] },
+    },
+    series: [
+      {
+        label: 'Date',
+        value: (_, at) => (at === null ? '–' : date(times[closest(times, at)] ?? null, zone)),
+      },
+      ...series.map(drawn),
+    ],
+  };
+
+  function drawn({ label, kind, color: own }: Series, i: number): uPlotType.Series {
+    const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
+    const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
+    if (kind === 'line') return { ...base, points: { show: false } };
+    const steps = uPlot.paths.stepped?.({ align: 1 });
+    if (kind === 'steps') return { ...base, points: { show: false }, ...(steps ? { paths: steps } : {}) };
+    const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
+    return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
+  }
+}
+
+/** Ticks in the reader's own format: months where they are a month apart, hours within a day, else days. */
+function tickLabels(ticks: readonly number[], timeZone: string): string[] {
+  const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+  const format = (parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+    new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
+  const day = format(
+    step > 27 * 86_400 ? { month: 'short', year: 'numeric' } : { month: 'short', day: 'numeric' },
+  );
+  const hour = format({ hour: '2-digit', minute: '2-digit' });
+  const names = ticks.map((tick) => day.format(tick * 1000));
+  return names.map((name, i) => (name === names[i - 1] ? hour.format((ticks[i] ?? 0) * 1000) : name));
+}
+
+/** So that the first and the last bar are whole. */
+function halfStep(times: readonly string[]): number {
+  const [first, second] = times.map((time) => Date.parse(time) / 1000);
+  return first === undefined || second === undefined ? 43_200 : (second - first) / 2;
+}
+
+/** Where a moment of the plot, in seconds, stands in the list. */
+function closest(times: readonly string[], at: number): number {
+  return times.findIndex((time) => Date.parse(time) / 1000 === at);
+}
+
+function summary({ title, times, zone, series }: ChartOptions): string {
+  const spans = series.map(({ label, values }) => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0
+      ? `${label}: nothing known`
+      : `${label} from ${number(known[0] ?? null)} to ${number(known.at(-1) ?? null)}`;
+  });
+  const [first = null, last = null] = [times[0], times.at(-1)];
+  return `${title}, ${date(first, zone)} to ${date(last, zone)}. ${spans.join('; ')}. The table below has every number.`;
+}
+
+function tableBehind({ title, times, zone, series, unit, href }: ChartOptions): VNode {
+  const columns: Column<number>[] = [
+    {
+      head: 'Date',
+      cell: (i) => {
+        const [shown, to] = [date(times[i] ?? null, zone), href?.(times[i] ?? '')];
+        return to ? h('a', { href: to }, shown) : shown;
+      },
+    },
+    ...series.map(({ label, values }) => ({
+      head: label,
+      kind: 'number' as const,
+      cell: (i: number) => number(values[i] ?? null),
+    })),
+  ];
+  return h(
+    'details',
+    h('summary', 'As a table'),
+    table({ columns, rows: [...times.keys()], label: `${title}, in ${unit}` }),
+  );
+}

@@ -1,0 +1,170 @@
+import { useId, useState } from 'preact/hooks';
+import { type Child, h, type Props, type VNode } from '../h.ts';
+
+export function button(text: Child, onClick: () => void, attributes: Props<'button'> = {}): VNode {
+  return h('button', { type: 'button', onClick, ...attributes }, text);
+}
+
+export function field(label: string, control: Child): VNode {
+  return h('label.field', label, control);
+}
+
+export interface Choice {
+  value: string;
+  text: string;
+}
+
+export function select(
+  name: string,
+  choices: readonly Choice[],
+  chosen: string,
+  onChange: (value: string) => void,
+  attributes: Props<'select'> = {},
+): VNode {
+  const options = choices.map(({ value, text }) =>
+    h('option', { key: value, value, selected: value === chosen }, text),
+  );
+  return h(
+    'select',
+    {
+      id: `field-${name}`,
+      name,
+      value: chosen,
+      onChange: ({ currentTarget }) => onChange(currentTarget.value),
+      ...attributes,
+    },
+    options,
+  );
+}
+
+/** One of a list; null where none is chosen. */
+export function choiceField(
+  name: string,
+  label: string,
+  choices: readonly Choice[],
+  chosen: string | null,
+  onChange: (value: string | null) => void,
+): VNode {
+  return field(
+    label,
+    select(name, choices, chosen ?? '', (value) => onChange(value || null)),
+  );
+}
+
+export function boardChoices(boards: readonly { slug: string; name: string }[]): Choice[] {
+  return boards.map(({ slug, name }) => ({ value: slug, text: name }));
+}
+
+export function statusChoices(statuses: readonly { id: number; name: string }[]): Choice[] {
+  return statuses.map(({ id, name }) => ({ value: String(id), text: name }));
+}
+
+export function plainChoices(values: readonly string[]): Choice[] {
+  return values.map((value) => ({ value, text: value.replaceAll('_', ' ') }));
+}
+
+interface TypedOptions {
+  value: string | null;
+  /** Told when the person leaves the field or presses Enter, with what is in it; not of what cannot be. */
+  onText(text: string | null): void;
+  input?: Props<'input'>;
+}
+
+/** A field for words. What is half typed stays when the page is drawn again; another value from outside is shown. */
+export function Typed({ value, onText, input = {} }: TypedOptions): VNode {
+  const [{ text, given }, setText] = useState({ text: value ?? '', given: value });
+  if (given !== value) setText({ text: value ?? '', given: value });
+  return h('input', {
+    autocomplete: 'off',
+    ...input,
+    value: text,
+    onInput: ({ currentTarget }) => setText({ text: currentTarget.value, given: value }),
+    onChange: ({ currentTarget }) => {
+      if (currentTarget.reportValidity()) onText(currentTarget.value.trim() || null);
+    },
+  });
+}
+
+/** What becomes of a list in an address, `a,b`. */
+export type ListChange = (values: readonly string[]) => readonly string[];
+
+export function listed(text: string | null): string[] {
+  return text?.split(',') ?? [];
+}
+
+export function changedList(text: string | null, change: ListChange): string | null {
+  return change(listed(text)).join(',') || null;
+}
+
+/** Several of a list: a box that opens, with a box to tick for each. */
+export function picks(
+  name: string,
+  label: string,
+  choices: readonly Choice[],
+  chosen: readonly string[],
+  onChange: (change: ListChange) => void,
+  none = 'All',
+): VNode {
+  const id = `picks-${name}`;
+  const known = choices.filter(({ value }) => chosen.includes(value));
+  const toggle = (value: string, isOn: boolean): void =>
+    onChange((values) => [...values.filter((one) => one !== value), ...(isOn ? [value] : [])]);
+  const boxes = choices.map(({ value, text }, i) =>
+    h(
+      'label.tick',
+      { key: value },
+      h('input', {
+        type: 'checkbox',
+        id: `${id}-${i}`,
+        name,
+        value,
+        checked: chosen.includes(value),
+        onChange: ({ currentTarget }) => toggle(value, currentTarget.checked),
+      }),
+      h('span', { dir: 'auto' }, text),
+    ),
+  );
+  const said = chosen.length === 0 ? none : known.length === 1 ? known[0]?.text : `${chosen.length} chosen`;
+  return h(
+    'div.field',
+    h('span', { id: `${id}-label` }, label),
+    h(
+      'details.picks',
+      { id },
+      h(
+        'summary',
+        { id: `${id}-summary`, 'aria-label': `${label}: ${said}` },
+        h('span', { dir: 'auto' }, said),
+      ),
+      h(
+        'div.picks-list',
+        { role: 'group', 'aria-labelledby': `${id}-label` },
+        boxes,
+        chosen.length > 0 ? button(none, () => onChange(() => []), { id: `${id}-none` }) : null,
+      ),
+    ),
+  );
+}
+
+interface FiltersOptions {
+  /** Classes of the fields together. */
+  look: string;
+  /** How many of them are chosen. */
+  chosen: number;
+  children?: Child;
+}
+
+/** The filters of a list. On a phone they are folded behind a button, so that the list is on the first screen. */
+export function Filters({ look, chosen, children }: FiltersOptions): Child {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const label = chosen === 0 ? 'Filters' : `Filters: ${chosen} chosen`;
+  return [
+    button(label, () => setOpen(!isOpen), {
+      class: 'filters-toggle',
+      'aria-expanded': isOpen,
+      'aria-controls': id,
+    }),
+    h('div.filters', { id, class: isOpen ? look : `${look} folded` }, children),
+  ];
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { readRules } from '../../config/rules.ts';
+import { folderFor } from '../support/folder.ts';
+
+function read(t: TestContext, text: string) {
+  const folder = folderFor(t, 'rules');
+  writeFileSync(join(folder, 'rules.yaml'), text);
+  return readRules('rules.yaml', folder, 'UTC');
+}
+
+const CHANNELS = `channels:
+  pm: { mail: [pm@example.com] }
+  team: { slack: 'https://hooks.slack.com/services/T/B/secret' }
+`;
+
+describe('the file of rules', () => {
+  it('is YAML or JSON, with rules and channels by name', (t) => {
+    const { rules, channels } = read(
+      t,
+      `${CHANNELS}rules:
+  - { name: monday, what: digest, every: weekly, at: Tuesday 7:30, zone: Europe/Berlin, to: [pm, team] }
+  - { name: late, what: unanswered, days: 3, boards: [bugs], every: at-once, to: [team] }
+`,
+    );
+    assert.deepEqual(
+      channels.map(({ name, kind }) => [name, kind]),
+      [
+        ['pm', 'mail'],
+        ['team', 'slack'],
+      ],
+    );
+    assert.deepEqual(rules[0]?.at, { weekday: 2, hour: 7, minute: 30 });
+    assert.deepEqual([rules[0]?.zone, rules[1]?.zone], ['Europe/Berlin', 'UTC']);
+    assert.deepEqual([rules[1]?.days, rules[1]?.boards], [3, ['bugs']]);
+  });
+
+  it('is refused with every mistake at once, and without a secret', (t) => {
+    const wrong = `channels:
+  team: { slack: 'https://user:hunter2@hooks.slack.com/x' }
+  odd: { mail: [pm], teams: 'https://example.com' }
+  pm: { mail: [pm@example.com] }
+rules:
+  - { name: a, what: digest, every: at-once, to: [pm] }
+  - { name: b, what: votez, every: daily, to: [pm] }
+  - { name: c, what: status, every: daily, at: noon, to: [nobody] }
+  - { name: d, what: status, evry: daily, to: [pm] }
+`;
+    assert.throws(
+      () => read(t, wrong),
+      (error: { message: string; code: string }) => {
+        for (const said of [
+          /channel "team": "slack" must not hold a user name/,
+          /channel "odd": it needs exactly one of/,
+          /rule 1: "digest" can come daily or weekly, not at-once/,
+          /rule 2: "what" must be one of digest, new-posts/,
+          /rule 3: there is no channel "nobody"/,
+          /rule 4: it: there is no field "evry"/,
+        ])
+          assert.match(error.message, said);
+        assert.doesNotMatch(error.message, /hunter2/);
+        return error.code === 'usage';
+      },
+    );
+    assert.throws(() => read(t, 'rules: [\n- x: }\n'), /not YAML: line \d/);
+    assert.throws(() => readRules('nowhere.yaml', '/', null), /cannot be read \(ENOENT\)/);
+  });
+});

@@ -1,0 +1,47 @@
+import type { CommentWire, PostWire } from '../../src/contract/entities.ts';
+import type { NewWorldPost } from '../../src/sandbox/edits.ts';
+import type { BoardScope } from '../../src/sandbox/listing.ts';
+import { World as PlainWorld, type WorldOptions } from '../../src/sandbox/world.ts';
+import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
+import { addTables, type LedgerEntry, readLedger, settle } from './ledger.ts';
+
+/** The world of the sandbox with a ledger of its creates, which behaves in other ways than the API shows. */
+export class World extends PlainWorld {
+  /** May be changed at any time. */
+  readonly behaviour: Behaviour;
+
+  constructor(options: WorldOptions & BehaviourOptions = {}) {
+    super(options);
+    this.behaviour = behaviourOf(options);
+    addTables(this.db);
+  }
+
+  /** After everything that has come due took effect. */
+  override scope(boards: readonly number[] | null): BoardScope {
+    settle(this);
+    return super.scope(boards);
+  }
+
+  override posts(token?: string): PostWire[] {
+    return super.posts(token).map((row) => shown(row, 'posts', this.behaviour));
+  }
+
+  override comments(token?: string): CommentWire[] {
+    return super.comments(token).map((row) => shown(row, 'comments', this.behaviour));
+  }
+
+  override addPost(post: NewWorldPost = {}): PostWire {
+    return super.addPost({ created: createdAt(this.clock.now(), this.behaviour.created), ...post });
+  }
+
+  override boardOf(given: string): { id: number; slug: string } | undefined {
+    const { boardIds } = this.behaviour;
+    return this.boards().find(({ id, slug }) => slug === given || (boardIds && String(id) === given));
+  }
+
+  /** Every create that took effect through the API, in the order of the posts. */
+  ledger(): LedgerEntry[] {
+    settle(this);
+    return readLedger(this.db);
+  }
+}

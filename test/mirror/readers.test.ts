@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { loadSettings, type Settings } from '../../config/load.ts';
+import * as readers from '../../src/app/readers.ts';
+import { rebuildSums } from '../../src/app/upkeep.ts';
+import { openForWriting } from '../../src/db/open.ts';
+import { closeAfter } from '../../src/db/sql.ts';
+import { folderFor } from '../support/folder.ts';
+import { placeNewMirror, UPSTREAM } from '../support/mirror.ts';
+
+function mirrorFor(t: TestContext): { settings: Settings; opened(): string[] } {
+  const folder = folderFor(t, 'readers');
+  const path = join(folder, 'mirror.db');
+  placeNewMirror(path);
+  closeAfter(openForWriting({ path, upstream: UPSTREAM }), () => undefined);
+  const env = { FEEDBACK_BASE_URL: UPSTREAM, DATA_DIR: folder };
+  const settings = loadSettings({ flags: {}, env, cwd: folder, isTerminal: false });
+  /** The files of the mirror that this process has open; Linux tells them in its own file system. */
+  const opened = (): string[] =>
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        const file = readlinkSync(`/proc/self/fd/${fd}`);
+        return file.startsWith(path) ? [file] : [];
+      } catch {
+        return [];
+      }
+    });
+  return { settings, opened };
+}
+
+describe('the mirror', () => {
+  it('is left unchanged by readers', async (t) => {
+    const { settings, opened } = mirrorFor(t);
+    readers.lookAtMirror(settings);
+    assert.deepEqual(opened(), []);
+    readers.openQueries(settings, 1);
+    assert.deepEqual(opened(), [], 'statements run in processes of their own');
+    await rebuildSums(settings, new AbortController().signal);
+    assert.deepEqual(opened(), []);
+  });
+
+  const { viewOutbox, viewSync, openChanges, openRecent, openReplica, readsForImport } = readers;
+  const { savedItems, samePosts, watchStats, exportSource } = readers;
+  const open = { viewOutbox, viewSync, openChanges, openRecent, openReplica, readsForImport };
+  const more = { savedItems, samePosts, watchStats, exportSource };
+  for (const [name, read] of Object.entries({ ...open, ...more }))
+    it(`is closed with ${name}`, async (t) => {
+      const { settings, opened } = mirrorFor(t);
+      const reader = read(settings);
+      assert.ok(reader);
+      assert.notEqual(opened().length, 0);
+      await reader.close();
+      assert.deepEqual(opened(), []);
+    });
+});

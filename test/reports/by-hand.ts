@@ -1,0 +1,36 @@
+/** The definitions of reports over time, worked out the long way: for the tests that compare. */
+
+export interface Time {
+  entered: number;
+  left: number;
+  ended: boolean;
+}
+
+/** Kaplan and Meier by their definition: at every age at which some end, those who are watched then are counted one by one. */
+export function survivalByHand(times: readonly Time[]) {
+  const posts = times.length;
+  const nothing = { posts, median: null, p90: null, atLeast: null };
+  if (times.filter(({ entered }) => entered === 0).length < 5) return nothing;
+  const ages = [...new Set(times.filter(({ ended }) => ended).map(({ left }) => left))].sort((a, b) => a - b);
+  const knownAt = (age: number): Time[] =>
+    times.filter((time) => (time.ended && time.left < age) || isWatchedAt(time, age));
+  let share = 1;
+  const reached = (least: number): number | null => {
+    share = 1;
+    for (const age of ages) {
+      if (knownAt(age).length < 5) return null;
+      const watched = times.filter((time) => isWatchedAt(time, age)).length;
+      share *= 1 - times.filter(({ left, ended }) => ended && left === age).length / watched;
+      if (share <= least + 1e-9) return age;
+    }
+    return null;
+  };
+  const median = reached(0.5);
+  const ends = times.map(({ left }) => left).sort((a, b) => b - a);
+  const last = ends.find((age) => times.filter((time) => time.ended || time.left >= age).length >= 5) ?? null;
+  return { posts, median, p90: reached(0.1), atLeast: median === null ? last : null };
+}
+
+function isWatchedAt({ entered, left }: Time, age: number): boolean {
+  return (entered < age || entered === 0) && left >= age;
+}

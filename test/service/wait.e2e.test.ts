@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { Client } from '../../src/api/client.ts';
+import type { App } from '../../src/app.ts';
+import { AppError } from '../../src/base/errors.ts';
+import type { StateCounts } from '../../src/outbox/decide/types.ts';
+import { sendAndWait } from '../../src/service/wait.ts';
+import { until } from '../support/until.ts';
+import { hasSwept, openFixture } from './fixture.ts';
+
+const QUEUE = { queueUrl: null };
+const SLOW = { PUSH_PER_MINUTE: '120' };
+
+function wait(app: App, changes: Partial<Parameters<typeof sendAndWait>[1]> = {}): Promise<StateCounts> {
+  const { signal } = new AbortController();
+  return sendAndWait(app, { batches: ['ours'], patienceMs: 60_000, signal, ...changes });
+}
+
+function restoreEnv(folder: string | undefined): void {
+  if (folder === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = folder;
+}
+
+describe('sending and waiting in a command', () => {
+  it('sends the rows of its batches, tells how far it is, and leaves other rows and no files', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const { TMPDIR } = process.env;
+    t.after(() => restoreEnv(TMPDIR));
+    process.env.TMPDIR = fixture.folder;
+    await fixture.addTo('theirs', 'Theirs');
+    await fixture.addTo('ours', 'One', 'Two');
+    await fixture.addTo('more', 'Three');
+    const told: number[] = [];
+    const counts = await wait(fixture.app, {
+      batches: ['ours', 'more'],
+      onProgress: ({ ready, sending, confirmed }) => void told.push(ready + sending + confirmed),
+    });
+    assert.equal(counts.confirmed, 3);
+    assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three']);
+    assert.ok(told.length > 0 && told.every((rows) => rows === 3), String(told));
+    assert.ok(!readdirSync(fixture.folder).some((name) => name.startsWith('feedback-mirror-')));
+  });
+
+  it('leaves the lock to a service that comes, after the row at hand, and watches it send the rest', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One', 'Two', 'Three', 'Four');
+    const waiting = wait(await fixture.openApp(SLOW));
+    await until('a post', () => fixture.posted().length >= 1);
+    const service = await fixture.start(SLOW);
+    await until('the service sends', async () => (await service.progress()).outbox.isSender);
+    assert.ok(fixture.posted().length < 4);
+    assert.equal((await waiting).confirmed, 4);
+    assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three', 'Four']);
+  });
+
+  it('sends nothing while another process has the lock, and does not wait for a service that is gone', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const [holder, gone] = [fixture.app.outbox, (await fixture.openApp()).outbox];
+    const lock = holder.lockSender();
+    assert.ok(lock.ok && !gone.lockSenderFirst().ok);
+    assert.equal(holder.isSenderWanted(), true);
+    await fixture.addTo('ours', 'One');
+    let looks = 0;
+    const waiting = wait(await fixture.openApp(), { onProgress: () => void looks++ });
+    await until('it has looked twice', () => looks >= 2);
+    assert.equal(fixture.sandbox.requestCount, 0);
+    lock.release();
+    await gone.close();
+    assert.equal((await waiting).confirmed, 1);
+  });
+
+  it('stops after the row at hand when it is told to, with the reason', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'latency ms=300 on=creates' } });
+    await fixture.addTo('ours', 'One', 'Two');
+    const stop = new AbortController();
+    const waiting = wait(await fixture.openApp(SLOW), { signal: stop.signal });
+    await until('a create', () => fixture.sandbox.requests.some(({ method }) => method === 'POST'));
+    stop.abort(new AppError('interrupted', 'stopped by a test'));
+    await assert.rejects(waiting, { code: 'interrupted' });
+    const { confirmed, ready } = await fixture.app.outbox.counts('ours');
+    assert.deepEqual({ confirmed, ready }, { confirmed: 1, ready: 1 });
+  });
+
+  it('looks for a post whose answer was lost as soon as that has settled, without a service', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset-after on=creates times=1' } });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp({ PUSH_SETTLE: '1s' });
+    let ahead = 0;
+    const clock = {
+      ...app.clock,
+      now: () => app.clock.now() + ahead,
+      monotonic: () => app.clock.monotonic() + ahead,
+      // It sleeps until the answer has settled, and would not notice that the time has gone on.
+      sleep: (ms: number, signal?: AbortSignal) => app.clock.sleep(Math.min(ms, 50), signal),
+    };
+    // The time that is skipped must not seem like an outage while the read after the lost answer is under way.
+    const waiting = wait({ ...app, clock }, { patienceMs: 600_000 });
+    await until('it is unclear', () => fixture.app.outbox.counts('ours').ambiguous === 1);
+    ahead = 60_000;
+    assert.equal((await waiting).confirmed, 1);
+    assert.deepEqual(fixture.posted(), ['One']);
+  });
+
+  it('reads once at a time to find out whether the upstream answers, however many answers are lost', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One', 'Two', 'Three');
+    const app = await fixture.openApp({ PUSH_CONCURRENCY: '1', PUSH_SETTLE: '1h' });
+    const stop = new AbortController();
+    const stopped = once(stop.signal, 'abort');
+    let [creates, reads] = [0, 0];
+    const client: Client = {
+      ...app.client,
+      async create(post, signal) {
+        const outcome = await app.client.create(post, signal);
+        creates += 1;
+        if (creates === 2) return outcome;
+        return { outcome: 'unknown', reason: 'the answer was lost', httpStatus: null, serverTime: null };
+      },
+      async *posts(options) {
+        reads += 1;
+        await stopped;
+        yield* app.client.posts(options);
+      },
+    };
+    const waiting = wait({ ...app, client }, { patienceMs: 600_000, signal: stop.signal });
+    await until('two are unclear', () => fixture.app.outbox.counts('ours').ambiguous === 2);
+    await until('it was asked whether it answers', () => reads > 0);
+    assert.deepEqual([creates, reads], [3, 1]);
+    stop.abort(new AppError('interrupted', 'stopped by a test'));
+    await assert.rejects(waiting, { code: 'interrupted' });
+  });
+
+  it('gives up when all answers of the upstream break off while rows are settling', async (t) => {
+    const fixture = await openFixture(t, {
+      ...QUEUE,
+      sandbox: { faults: 'reset-after on=creates; reset on=lists' },
+    });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    let ahead = 0;
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const waiting = wait({ ...app, clock }, { patienceMs: 600_000 });
+    await until('it is unclear', () => fixture.app.outbox.counts('ours').ambiguous === 1);
+    ahead = 600_000;
+    await assert.rejects(waiting, { code: 'unreachable', message: /gave no usable answer for 600 s: / });
+    assert.equal(fixture.app.outbox.counts('ours').ambiguous, 1);
+    assert.deepEqual(fixture.posted(), ['One']);
+  });
+
+  it('does not give up an upstream that said with its 503 how long to wait', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    const stop = new AbortController();
+    let [isSent, ahead] = [false, 0];
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const client: Client = {
+      ...app.client,
+      async create() {
+        app.gate.closeUntil(app.clock.now() + 60_000);
+        isSent = true;
+        return { outcome: 'unknown', reason: 'it answered 503', httpStatus: 503, serverTime: null };
+      },
+    };
+    const progress = (): void => {
+      if (ahead > 0) stop.abort(new AppError('interrupted', 'stopped by a test'));
+      if (isSent) ahead = 600_000;
+    };
+    const options = { patienceMs: 600_000, signal: stop.signal, onProgress: progress };
+    await assert.rejects(wait({ ...app, clock, client }, options), { code: 'interrupted' });
+  });
+
+  it('does not give up an upstream that answers, and asks to slow down', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset-after on=creates' } });
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp();
+    const stop = new AbortController();
+    let ahead = 0;
+    const clock = { ...app.clock, monotonic: () => app.clock.monotonic() + ahead };
+    const client: Client = {
+      ...app.client,
+      async *posts() {
+        queueMicrotask(() => (ahead = 600_000));
+        throw new AppError('throttled', 'too many requests');
+      },
+    };
+    const progress = (): void => {
+      if (ahead > 0) stop.abort(new AppError('interrupted', 'stopped by a test'));
+    };
+    const options = { patienceMs: 600_000, signal: stop.signal, onProgress: progress };
+    await assert.rejects(wait({ ...app, clock, client }, options), { code: 'interrupted' });
+  });
+
+  it('gives up a list in which what it sent cannot be looked for, because it is never whole', async (t) => {
+    const fixture = await openFixture(t, { ...QUEUE, sandbox: { faults: 'reset on=creates times=1' } });
+    const service = await fixture.start();
+    await until('the posts are mirrored', () => hasSwept(service));
+    await service.close();
+    await fixture.addTo('ours', 'One');
+    const app = await fixture.openApp({ PUSH_SETTLE: '1s' });
+    let ahead = 0;
+    const clock = {
+      ...app.clock,
+      now: () => app.clock.now() + ahead,
+      monotonic: () => app.clock.monotonic() + ahead,
+      sleep: (ms: number, signal?: AbortSignal) => app.clock.sleep(Math.min(ms, 50), signal),
+    };
+    const client: Client = {
+      ...app.client,
+      async *posts(options) {
+        for await (const page of app.client.posts(options))
+          yield { ...page, receivedAt: page.receivedAt + ahead, rows: page.rows.slice(0, 1) };
+      },
+    };
+    const waiting = wait({ ...app, clock, client }, { patienceMs: 600_000 });
+    const { outbox } = fixture.app;
+    const error = (): string => outbox.list({ batch: 'ours', limit: 1 })[0]?.last_error ?? '';
+    await until('it is unclear', () => outbox.counts('ours').ambiguous === 1);
+    ahead = 180_000;
+    await until('it was looked for', () => /showed 3 of the 12 posts/.test(error()));
+    ahead += 600_000;
+    await assert.rejects(waiting, {
+      code: 'unreachable',
+      message: /no whole list for 600 s: .* 3 of the 12/,
+    });
+    assert.equal(outbox.counts('ours').ambiguous, 1);
+  });
+
+  it('is done where it is told to stop and what was on its way is all there was', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const stop = new AbortController();
+    const client: Client = {
+      ...fixture.app.client,
+      create(post, signal) {
+        stop.abort(new AppError('interrupted', 'stopped'));
+        return fixture.app.client.create(post, signal);
+      },
+    };
+    await fixture.addTo('ours', 'One');
+    const counts = await wait({ ...fixture.app, client }, { signal: stop.signal });
+    assert.equal(counts.confirmed, 1);
+    await fixture.addTo('ours', 'Two', 'Three');
+    await assert.rejects(wait({ ...fixture.app, client }, { signal: stop.signal }), { code: 'interrupted' });
+  });
+
+  it('ends when the token is refused, and resumes with a valid one', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    await fixture.addTo('ours', 'One');
+    const wrong = await fixture.openApp({ FEEDBACK_API_TOKEN: 'wrong' });
+    for (let n = 0; n < 2; n++) await assert.rejects(wait(wrong), { code: 'unauthorised' });
+    assert.equal((await wait(fixture.app)).confirmed, 1);
+  });
+});

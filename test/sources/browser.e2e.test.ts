@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chromium } from 'playwright-core';
+import { BROWSER, requireProgram, skipUnless } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+import { place, start } from './place.ts';
+
+describe('the pages of several sources', skipUnless(BROWSER), () => {
+  it('stay below the name of their source, and change to another one', async (t) => {
+    const site = await place(t, { acme: { posts: 30 }, beta: { posts: 10 } });
+    const service = await start(t, site);
+    await until('both are ready', async () => {
+      const { body } = await service.json('/readyz');
+      return Object.values(body.sources as Record<string, boolean>).every(Boolean);
+    });
+    const browser = await chromium.launch({
+      executablePath: requireProgram(BROWSER),
+      args: ['--no-sandbox'],
+    });
+    t.after(() => browser.close());
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('response', (response) => {
+      if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
+    });
+    await page.goto(`${service.url}/`);
+    await page.click('a[href="/s/acme/"]');
+    await page.waitForSelector('main h1');
+    await page.click('nav a[data-page="posts"]');
+    await page.waitForSelector('a[href^="/s/acme/posts/"]');
+    assert.equal(new URL(page.url()).pathname, '/s/acme/posts');
+    await page.click('a[href^="/s/acme/posts/"]');
+    await page.waitForURL(/\/s\/acme\/posts\/\d+$/);
+    await page.selectOption('#source', { label: 'beta' });
+    await page.waitForURL(/\/s\/beta\/$/);
+    await page.click('nav a[data-page="sql"]');
+    await page.waitForURL(/\/s\/beta\/sql/);
+    await page.goto(`${service.url}/s/acme/queues`);
+    await page.waitForSelector('a[href*="/s/acme/queues"]');
+    assert.deepEqual(problems, []);
+  });
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { until } from '../support/until.ts';
+import { place, type Started, start, tokenOf } from './place.ts';
+
+async function states(service: Started): Promise<Record<string, boolean>> {
+  const { body } = await service.json('/readyz');
+  return body.sources as Record<string, boolean>;
+}
+
+async function untilReady(service: Started, names: readonly string[]): Promise<void> {
+  await until('all sources are ready', async () => {
+    const found = await states(service);
+    return Object.keys(found).join() === names.join() && Object.values(found).every(Boolean);
+  });
+}
+
+describe('the service of several sources', () => {
+  it('serves each below its name, and an overview of all', async (t) => {
+    const site = await place(t, { acme: { posts: 30 }, beta: { posts: 10 } });
+    const service = await start(t, site);
+    await untilReady(service, ['acme', 'beta']);
+    for (const [name, posts] of [['acme', 30] as const, ['beta', 10] as const]) {
+      const api = await service.json(`/s/${name}/api/v1/posts/`);
+      assert.equal(api.status, 200);
+      assert.equal((api.body.results as unknown[]).length, posts);
+      const changes = await service.json(`/s/${name}/api/changes?since=0`);
+      assert.equal(changes.status, 200);
+      const [change] = changes.body.changes as { source: string }[];
+      assert.equal(change?.source, name);
+      const ready = await service.json(`/s/${name}/readyz`);
+      assert.equal(ready.body.ready, true);
+      const page = await (
+        await fetch(`${service.url}/s/${name}/posts`, { headers: { accept: 'text/html' } })
+      ).text();
+      assert.match(page, new RegExp(`href="/s/${name}/posts"`));
+    }
+    const overview = await (await fetch(`${service.url}/`)).text();
+    assert.match(overview, /<a href="\/s\/acme\/">acme<\/a>/);
+    const { sources } = (await service.json('/data/sources')).body as {
+      sources: { name: string; newPosts: number }[];
+    };
+    assert.deepEqual(
+      sources.map(({ name, newPosts }) => [name, newPosts]),
+      [
+        ['acme', 30],
+        ['beta', 10],
+      ],
+    );
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    assert.match(metrics, /^feedback_mirror_ready\{source="acme"\} 1$/m);
+    assert.match(metrics, /^feedback_mirror_mirrored_rows\{.*source="beta".*\} 10$/m);
+    assert.equal(metrics.match(/^# TYPE feedback_mirror_ready /gm)?.length, 1);
+    assert.match(metrics, /^process_resident_memory_bytes /m);
+    assert.match(service.said(), /"source":"acme"/);
+    assert.equal((await service.json('/s/gamma/readyz')).status, 404);
+    const listed = await site.run(['sources', '--json']);
+    const { sources: lines } = JSON.parse(listed.stdout) as { sources: { state: string }[] };
+    assert.deepEqual(
+      lines.map(({ state }) => state),
+      ['ready', 'ready'],
+    );
+    assert.equal(await service.stop(), 0);
+  });
+
+  it('sends the posts of each source to its own service, with its own token', async (t) => {
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 5 } });
+    const service = await start(t, site);
+    await untilReady(service, ['acme', 'beta']);
+    for (const name of ['acme', 'beta']) {
+      const board =
+        (
+          await site.run(['query', 'SELECT name FROM boards LIMIT 1', '--format', 'csv', '--source', name])
+        ).stdout
+          .trim()
+          .split('\n')
+          .at(-1) ?? '';
+      const made = await site.run([
+        'create',
+        '--board',
+        board,
+        '--title',
+        `For ${name}`,
+        '--wait',
+        '--source',
+        name,
+      ]);
+      assert.equal(made.code, 0, made.stderr);
+    }
+    for (const name of ['acme', 'beta']) {
+      const found = await fetch(`${site.sandboxes[name]?.url}/api/v1/posts/?search=For`, {
+        headers: { authorization: `Bearer ${tokenOf(name)}` },
+      });
+      const { results } = (await found.json()) as { results: { title: string }[] };
+      assert.deepEqual(
+        results.filter(({ title }) => title.startsWith('For ')).map(({ title }) => title),
+        [`For ${name}`],
+      );
+    }
+  });
+
+  it('takes up a change of the file without a restart of the other sources', async (t) => {
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 5 } });
+    site.write(['acme']);
+    const service = await start(t, site);
+    await untilReady(service, ['acme']);
+    const startedAt = (await service.json('/s/acme/readyz')).body.upSeconds as number;
+    const plain = await service.json('/api/v1/posts/');
+    assert.equal((plain.body.results as unknown[]).length, 5, 'one source answers at the addresses of today');
+    site.write(['acme', 'beta']);
+    await untilReady(service, ['acme', 'beta']);
+    writeFileSync(join(site.folder, 'sources.yaml'), 'sources: { acme: { base_url: nowhere } }');
+    await until('the file is refused', () => service.said().includes('sources.wrong'));
+    assert.deepEqual(Object.keys(await states(service)), ['acme', 'beta']);
+    site.write(['acme', 'beta'], { beta: '    push_per_minute: 7\n' });
+    await until('the change is seen', () => service.said().includes('source.changed'));
+    await untilReady(service, ['acme', 'beta']);
+    site.write(['acme']);
+    await until('the source has stopped', () => service.said().includes('source.removed'));
+    assert.match(
+      service.said(),
+      /beta is no longer in sources.yaml: it has stopped, and its data stays in data\/beta/,
+    );
+    assert.ok(existsSync(join(site.folder, 'data/beta/mirror.db')));
+    await untilReady(service, ['acme']);
+    const upSeconds = (await service.json('/s/acme/readyz')).body.upSeconds as number;
+    assert.ok(upSeconds >= startedAt);
+    assert.equal(
+      service
+        .said()
+        .match(/"event":"source.started","source":"acme"|"source":"acme","event":"source.started"/g)?.length,
+      1,
+    );
+  });
+
+  it('goes on with the others where one is refused and one cannot be reached', async (t) => {
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 5 }, gamma: { posts: 5 } });
+    const yaml = `sources:
+  acme: { base_url: '${site.sandboxes.acme?.url}', token: ${tokenOf('acme')} }
+  beta: { base_url: '${site.sandboxes.beta?.url}', token: not-the-token }
+  gamma: { base_url: 'http://127.0.0.1:9', token: ${tokenOf('gamma')} }
+`;
+    writeFileSync(join(site.folder, 'sources.yaml'), yaml);
+    const service = await start(t, site);
+    await until('acme is ready', async () => (await states(service)).acme === true);
+    const { status, body } = await service.json('/readyz');
+    assert.equal(status, 200);
+    assert.deepEqual(body.sources, { acme: true, beta: false, gamma: false });
+  });
+});
