@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { CompanyView } from '../search/browse/company.ts';
 import type { CustomerFile, Role } from '../segments/file.ts';
-import type { Imported, SegmentsState } from '../segments/store.ts';
+import type { Imported, ListedSegment, SegmentsState } from '../segments/store.ts';
 import { counted, grouped } from '../text/text.ts';
 import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { table } from './table.ts';
@@ -130,13 +130,34 @@ async function list({ settings, answer }: Context): Promise<void> {
   answer(state, () => stateText(state));
 }
 
+/** Of the companies, as many as one looks through. */
+const COMPANIES = 10;
+
 function stateText(state: SegmentsState): string {
-  const { customers, people, importedAt, importedBy, valueName, plans } = state;
+  const { customers, people, importedAt, importedBy, valueName, plans, companies, companyCount } = state;
   if (customers === 0)
     return 'No customers were imported yet. Run "feedback-mirror segments import customers.csv".';
-  const rows = plans.map((row) => [row.plan ?? '(no plan)', row.customers, row.people, row.value ?? '']);
+  const figures = (row: ListedSegment) => [row.customers, row.people, row.value];
+  const head = ['customers', 'people of the mirror', valueName ?? 'value'];
+  const largest = companies.slice(0, COMPANIES);
   return [
-    table(['plan', 'customers', 'people of the mirror', valueName ?? 'value'], rows),
+    table(
+      ['plan', ...head],
+      plans.map((row) => [row.plan ?? '(no plan)', ...figures(row)]),
+    ),
+    ...(largest.length === 0
+      ? []
+      : [
+          '',
+          table(
+            ['company', 'plan', ...head],
+            largest.map((row) => [row.company, row.plan, ...figures(row)]),
+          ),
+        ]),
+    ...(companyCount > largest.length
+      ? [`The ${COMPANIES} companies with the greatest value, of ${grouped(companyCount)}.`]
+      : []),
+    '',
     `${counted(customers, 'customer')}, ${counted(people, 'person', 'people')} of the mirror. Imported at ${importedAt} by ${importedBy}.`,
   ].join('\n');
 }

@@ -24,6 +24,10 @@ export interface ListedSegment {
   value: number | null;
 }
 
+export interface ListedCompany extends ListedSegment {
+  company: string;
+}
+
 export interface SegmentsState {
   customers: number;
   people: number;
@@ -32,6 +36,9 @@ export interface SegmentsState {
   valueName: string | null;
   /** By plan, the plan with the greatest value first. */
   plans: ListedSegment[];
+  /** So many companies there are, and those with the greatest value. */
+  companyCount: number;
+  companies: ListedCompany[];
 }
 
 export type SegmentStore = ReturnType<typeof openSegmentStore>;
@@ -98,18 +105,30 @@ function linkPeople(db: Db): number {
   return people;
 }
 
-const PLANS = `
-  SELECT plan, count(*) AS customers, sum(value) AS value,
-         (SELECT count(*) FROM people_segments l JOIN segments o ON o.id = l.segment_id WHERE o.plan IS s.plan) AS people
-    FROM segments s GROUP BY plan ORDER BY value DESC NULLS LAST, customers DESC, plan`;
+const MOST_COMPANIES = 200;
+
+/** Customers, people of the mirror and value of each group; a company with several plans shows one of them. */
+const groupsBy = (columns: string, by: 'plan' | 'company'): string => `
+  WITH linked AS (SELECT segment_id, count(*) AS people FROM people_segments GROUP BY 1)
+  SELECT ${columns}, count(*) AS customers, coalesce(sum(l.people), 0) AS people, sum(value) AS value
+    FROM segments s LEFT JOIN linked l ON l.segment_id = s.id GROUP BY ${by} ORDER BY value DESC NULLS LAST, customers DESC, ${by}`;
+const PLANS = groupsBy('plan', 'plan');
+const COMPANIES = `SELECT * FROM (${groupsBy('company, max(plan) AS plan', 'company')}) WHERE company IS NOT NULL LIMIT ${MOST_COMPANIES}`;
 
 /** What is known of customers, for people who look. */
 export function segmentsState(db: Db): SegmentsState {
   const row = db
-    .prepare<[], Omit<SegmentsState, 'plans'>>(`
+    .prepare<[], Omit<SegmentsState, 'plans' | 'companies'>>(`
       SELECT count(*) AS customers, (SELECT count(*) FROM people_segments) AS people, max(imported_at) AS importedAt,
-             max(imported_by) AS importedBy, max(value_name) AS valueName FROM segments`)
+             max(imported_by) AS importedBy, max(value_name) AS valueName, count(DISTINCT company) AS companyCount FROM segments`)
     .get();
-  const none = { customers: 0, people: 0, importedAt: null, importedBy: null, valueName: null };
-  return { ...(row ?? none), plans: db.prepare<[], ListedSegment>(PLANS).all() };
+  const none = {
+    ...{ customers: 0, people: 0, importedAt: null, importedBy: null, valueName: null },
+    companyCount: 0,
+  };
+  return {
+    ...(row ?? none),
+    plans: db.prepare<[], ListedSegment>(PLANS).all(),
+    companies: db.prepare<[], ListedCompany>(COMPANIES).all(),
+  };
 }

@@ -29,7 +29,7 @@ describe('feedback-mirror segments', () => {
     );
     assert.match(
       (await run('segments')).stdout,
-      /Pro +1 +1 +1,250\b.*\nFree +1 +1.*\n2 customers.* by mia\./,
+      /Pro +1 +1 +1,250\nFree +1 +1\n\nCOMPANY .*\nAcme +Pro +1 +1 +1,250\nBeta +Free +1 +1\n\n2 customers.* by mia\./,
     );
     assert.match(
       (await run('report', 'demand', '--include-closed')).stdout,

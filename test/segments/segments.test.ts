@@ -49,14 +49,24 @@ describe('imported customers', () => {
       { name: 'Tess', company: 'Others' },
       { name: 'Cleo', company: 'Others' },
     ]);
-    const { plans, ...state } = store.state();
+    const { plans, companies, ...state } = store.state();
     assert.deepEqual(state, {
       customers: 4,
       people: 4,
       importedAt: '2026-01-30T00:00:00.000Z',
       importedBy: 'mia',
       valueName: 'mrr',
+      companyCount: 4,
     });
+    assert.deepEqual(
+      companies.map(({ company, plan, people, value }) => [company, plan, people, value]),
+      [
+        ['Others', 'Team', 2, 1250.5],
+        ['Acme', 'Pro', 1, 100],
+        ['Zeta', 'Pro', 0, 70],
+        ['Beta', 'Free', 1, 0],
+      ],
+    );
     assert.deepEqual(plans, [
       { plan: 'Team', customers: 1, value: 1250.5, people: 2 },
       { plan: 'Pro', customers: 2, value: 170, people: 1 },
