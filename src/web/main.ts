@@ -1,5 +1,5 @@
 import { fetchJson } from './api.ts';
-import { settleSearch, startFrame } from './shell/frame.ts';
+import { loadPalette, settleSearch, startFrame } from './shell/frame.ts';
 import { startLive } from './shell/live.ts';
 import { startRouter } from './shell/router.ts';
 import { startSwitcher } from './shell/switcher.ts';
@@ -8,7 +8,7 @@ const sql = { name: 'sql', load: () => import('./pages/sql.ts') };
 
 const main = document.querySelector('main') ?? document.body;
 
-const { go, onStats } = startRouter(
+const { go, first, onStats } = startRouter(
   {
     '/': { name: 'overview', load: () => import('./pages/overview.ts') },
     '/posts': { name: 'posts', load: () => import('./pages/posts.ts') },
@@ -33,6 +33,7 @@ const { go, onStats } = startRouter(
 );
 
 startLive(onStats);
+void first.then(loadPalette);
 // The name stays where the list cannot be had.
 void startSwitcher().catch(() => undefined);
 startFrame({

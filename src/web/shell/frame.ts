@@ -10,8 +10,6 @@ interface FrameOptions {
 /** What stands around every page: theme, keys, sign-out. */
 export function startFrame({ go, signOut }: FrameOptions): void {
   startTheme();
-  // Loaded after the first page, which is lighter without it.
-  setTimeout(() => void import('./palette.ts').catch(() => undefined), 2000);
   const toPalette = async (): Promise<void> => {
     const pages = navigation().map(({ text, href }) => ({ kind: 'Page', text, href }));
     (await import('./palette.ts')).openPalette(pages, go);
@@ -42,6 +40,11 @@ export function startFrame({ go, signOut }: FrameOptions): void {
     else return;
     event.preventDefault();
   });
+}
+
+/** So that the first key in it is not lost; after the first page, which is lighter without it. */
+export function loadPalette(): void {
+  setTimeout(() => void import('./palette.ts').catch(() => undefined), 2000);
 }
 
 /** A box of choices that is open closes as soon as the person turns to something else. */

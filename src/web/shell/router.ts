@@ -179,9 +179,11 @@ export function startRouter(pages: Record<PageAddress, Route>, main: HTMLElement
   addEventListener('pagehide', remember);
   document.addEventListener('click', follow);
   addEventListener('popstate', ({ state }) => void show((state as Left | null) ?? {}));
-  void show((history.state as Left | null) ?? {});
+  const first = show((history.state as Left | null) ?? {});
   return {
     go,
+    /** Resolves once the first page stands. */
+    first,
     onStats(next: LiveStats): void {
       const hasNews = onNextNews;
       if (stats !== null) hasNews(next);

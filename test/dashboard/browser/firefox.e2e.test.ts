@@ -63,14 +63,19 @@ describe('the dashboard in Firefox', skipUnless('firefox-esr', 'redis-server'), 
     await page.click('nav a[data-page=posts]');
     await page.waitForSelector('ol.posts');
     await page.type('#field-search', 'export');
-    await page.waitForFunction("location.search === '?search=export'");
-    await page.waitForSelector('ol.posts mark');
+    const holds = async (fact: string): Promise<boolean> => (await page.evaluate(fact)) === true;
+    await until('the address has the search', () => holds("location.search === '?search=export'"));
+    // What an earlier letter found stands until then, and goes while it is clicked.
+    await page.waitForSelector('main:not(:has(.busy)) ol.posts mark');
     await page.click('ol.posts li:last-child a.post-title');
     await page.waitForSelector('#all-posts');
     await page.goBack();
-    await page.waitForSelector('ol.posts mark');
-    assert.equal(await page.$eval('#field-search', (field) => Reflect.get(field, 'value')), 'export');
-    await page.waitForFunction("document.activeElement.matches('ol.posts li:last-child a.post-title')");
+    await until('the search is there again', () =>
+      holds("document.querySelector('#field-search')?.value === 'export'"),
+    );
+    await until('the post has the focus', () =>
+      holds("document.activeElement.matches('ol.posts li:last-child a.post-title')"),
+    );
     assert.deepEqual(complaints, []);
   });
 

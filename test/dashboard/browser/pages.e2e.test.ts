@@ -20,7 +20,8 @@ const LOOKS: [name: string, first: Look, others: Look[]][] = [
   ],
 ];
 
-const MOST_BYTES = 92_000;
+/** 73.8 kB before Preact, and 20 kB for it. */
+const MOST_BYTES = 93_800;
 
 describe('the pages of the dashboard', onStage, () => {
   let stage: Stage;

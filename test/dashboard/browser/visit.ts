@@ -95,20 +95,26 @@ export function sideways(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - innerWidth');
 }
 
-/** Bytes over the wire until the page stands, headers included. */
+/**
+ * Bytes over the wire until the page stands, headers included. Each address counts once: on a slow machine there is news before the page
+ * stands, and it asks for its data again. The stream of the news does not end and is left out.
+ */
 export async function weightOf(page: Page, address: string): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-  let bytes = 0;
-  session.on('Network.dataReceived', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
+  const [requests, bytes] = [new Map<string, string>(), new Map<string, number>()];
+  session.on('Network.requestWillBeSent', ({ requestId, request: { url } }) => {
+    const isNew = ![...requests.values()].includes(url) && !url.endsWith('/data/events');
+    if (isNew) requests.set(requestId, url);
   });
-  session.on('Network.responseReceivedExtraInfo', ({ headersText = '', headers }) => {
-    bytes += headersText.length || JSON.stringify(headers).length;
-  });
+  const add = (id: string, more: number): unknown => bytes.set(id, (bytes.get(id) ?? 0) + more);
+  session.on('Network.dataReceived', ({ requestId, encodedDataLength }) => add(requestId, encodedDataLength));
+  session.on('Network.responseReceivedExtraInfo', ({ requestId, headersText = '', headers }) =>
+    add(requestId, headersText.length || JSON.stringify(headers).length),
+  );
   await page.goto(address);
   await settled(page);
   await session.detach();
-  return bytes;
+  return [...requests.keys()].reduce((sum, id) => sum + (bytes.get(id) ?? 0), 0);
 }

@@ -277,7 +277,9 @@ describe('somebody at work on the dashboard', onStage, () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.getByRole('searchbox').waitFor();
-    await page.waitForFunction("document.activeElement?.id === 'field-search'");
+    await until('the search has the focus', () =>
+      page.evaluate("document.activeElement?.id === 'field-search'"),
+    );
     await page.keyboard.type('#7');
     await page.getByText('1 post found.').waitFor();
     await page.locator('#post-7').waitFor();
