@@ -162,7 +162,7 @@ sources:
         if (isAllowed) assert.equal(await problemOf(schema, file), null);
         if (key === 'nothing' || /[^a-z0-9-]/.test(source)) assert.ok(await problemOf(schema, file));
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

@@ -57,7 +57,7 @@ test('what is written is read back cell by cell, in any delimiter, line end, enc
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
 
@@ -112,7 +112,7 @@ test('however a file is damaged, every record of it is accepted or refused, once
         );
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -128,6 +128,6 @@ test('however a UTF-16 file is damaged, it is read or refused, the same in any c
         assert.deepEqual(await readOrRefuse(bytes, size), await readOrRefuse(bytes, 64 * 1024));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

@@ -349,8 +349,8 @@ test('a file has at most 2,000 columns, whichever delimiter it uses', async () =
   const names = (columns: number): string[] => Array.from({ length: columns - 2 }, (_, n) => `Label ${n}`);
   for (const delimiter of [',', ';', '\t']) {
     const file = (columns: number): string => `${['title', 'board', ...names(columns)].join(delimiter)}\n`;
-    const refused = await refusal(file(200_000));
-    assert.match(refused.message, /^the header in line 1 has 200000 columns, and a file has at most 2000$/);
+    const refused = await refusal(file(20_000));
+    assert.match(refused.message, /^the header in line 1 has 20000 columns, and a file has at most 2000$/);
     assert.match(refused.hint ?? '', /Delete the columns that are not needed/);
   }
 });

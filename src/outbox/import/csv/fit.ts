@@ -83,9 +83,11 @@ function isTitleLike(column: Column): boolean {
 /** A longer header is no name but a sentence. */
 const LONGEST_NAME = 60;
 
+const OWN_NAMES = new Map(FIELDS.map((field) => [field, foldedName(field)]));
+
 /** What the header alone says. */
 function nameFit(column: Column, field: Field): Fit {
-  if (column.name === foldedName(field)) return 'exact';
+  if (column.name === OWN_NAMES.get(field)) return 'exact';
   if (column.name.length > LONGEST_NAME) return 'no';
   const { likely, possible } = NAMES[field];
   if (likely(column)) return hasFewTitles(column, field) ? 'possible' : 'likely';
