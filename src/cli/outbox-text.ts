@@ -148,10 +148,11 @@ function reasonOf({
   matched,
   post_id,
 }: OutboxRow): string | null {
-  if (duplicate_of !== null) return `it left a second post upstream, ${duplicate_of}`;
   // Found by the check after a sweep, unless a person has looked at them.
-  const others = candidates.filter((id) => id !== post_id);
-  if (['confirmed', 'rejected', 'cancelled'].includes(state) && matched !== 'person' && others.length > 0)
+  const others = matched === 'person' ? [] : candidates.filter((id) => id !== post_id && id !== duplicate_of);
+  if (duplicate_of !== null)
+    return `it left a second post upstream, ${[duplicate_of, ...others].join(', and perhaps ')}`;
+  if (['confirmed', 'rejected', 'cancelled'].includes(state) && others.length > 0)
     return `it may have left another post upstream: ${others.join(', ')}`;
   return state === 'confirmed' ? null : last_error;
 }

@@ -158,6 +158,10 @@ describe('a list of the outbox', () => {
       why({ duplicate_of: 7, state: 'confirmed', post_id: 5 }),
       'it left a second post upstream, 7',
     );
+    assert.equal(
+      why({ duplicate_of: 7, candidates: [7, 8], state: 'confirmed', post_id: 5 }),
+      'it left a second post upstream, 7, and perhaps 8',
+    );
     const left: Partial<OutboxRow> = { candidates: [5, 7], state: 'confirmed', post_id: 5 };
     assert.equal(why(left), 'it may have left another post upstream: 7');
     assert.equal(why({ ...left, matched: 'person' }), null);

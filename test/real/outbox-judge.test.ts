@@ -45,6 +45,9 @@ describe('the judge of imports', () => {
     const second = [...POSTS, { id: 3, ...DRAFT }];
     assert.deepEqual(judged({}, second), { ...GOOD, doubledInSilence: 1 });
     assert.deepEqual(judged({ duplicate_of: 3 }, second), { ...GOOD, doubledAndNamed: 1 });
+    const third = [...second, { id: 4, ...DRAFT }];
+    const further = judged({ duplicate_of: 3, candidates: '[3, 4]' }, third);
+    assert.deepEqual(further, { ...GOOD, doubledAndNamed: 2 });
     const asked = judged({ state: 'uncertain', post_id: null, candidates: '[1, 3]' }, second);
     assert.deepEqual(asked, { ...GOOD, leftToPerson: 1, doubledAndNamed: 1 });
   });

@@ -121,8 +121,8 @@ function doubles(
   return { doubledInSilence, doubledAndNamed };
 }
 
-/** Candidates count while a person is asked about them. */
+/** Candidates count where `outbox list` names them: while a person is asked about them, and as further second posts. */
 function namedBy({ post_id, duplicate_of, candidates, state }: OutboxRow): (number | null)[] {
-  const asked = state === 'uncertain' ? (JSON.parse(candidates) as number[]) : [];
-  return [post_id, duplicate_of, ...asked];
+  const isTold = state === 'uncertain' || duplicate_of !== null;
+  return [post_id, duplicate_of, ...(isTold ? (JSON.parse(candidates) as number[]) : [])];
 }

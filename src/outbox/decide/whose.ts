@@ -19,8 +19,8 @@ import { isUnspaced } from '../../text/words.ts';
  *
  *   1. `marked`, then `exact`, then `same`, then `part`, each by our author (`marked` by any): confirmed, the earliest post for the earliest
  *      row. A post is given out only if all rows that it is so much like, or more, have the same words. The rows that have their post count.
- *   2. A post that is left over, and that step 1 would give to a row that has its post: shown as that row's second post, unless it is more
- *      than `near` to a row without one.
+ *   2. A post that is left over, and that step 1 would give to rows that have their post: shown as a second post of the one of them that has
+ *      the fewest, unless it is more than `near` to a row without one.
  *   3. Any other possible post holds up the rows that it is most like: by text, and then by the letters of common words. They are decided
  *      later while another of these rows is under way, six hours at most. Otherwise they are `uncertain`.
  *   4. No such post, and the read was not whole: decided later, six hours at most, and `uncertain` then.
@@ -124,11 +124,14 @@ export function decide(
       found.set(pair.row, pair);
     }
   const seconds = new Map<number, number[]>();
-  for (const { row, post } of pairs.filter(isCertain).sort(byLikeness)) {
-    const isWanted = ofPost.get(post)?.some(isOpen);
-    if (given.has(post) || !found.has(row) || isWanted) continue;
+  const secondsOf = ({ row }: Pair): number[] => seconds.get(row.id) ?? [];
+  for (const [post, all] of ofPost) {
+    if (given.has(post) || all.some(isOpen)) continue;
     given.add(post);
-    seconds.set(row.id, [...(seconds.get(row.id) ?? []), post.id]);
+    const [first] = all.sort(
+      (a, b) => rankOf(a) - rankOf(b) || b.common - a.common || secondsOf(a).length - secondsOf(b).length,
+    );
+    if (first) seconds.set(first.row.id, [...secondsOf(first), post.id]);
   }
   const left = pairs.filter(isOpen).sort(byLikeness);
   const best = new Map(left.toReversed().map((pair) => [pair.post, pair]));

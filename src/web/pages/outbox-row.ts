@@ -53,11 +53,14 @@ function content(detail: OutboxDetail, done: Done): Child[] {
 
 function doubled({ row, posts }: OutboxDetail): Child {
   if (row.duplicate_of === null) return null;
-  const url = posts.find((post) => post.id === row.duplicate_of)?.url ?? null;
+  const others = row.candidates.filter((id) => id !== row.post_id && id !== row.duplicate_of);
+  const link = (id: number | null): Child =>
+    outward(posts.find((post) => post.id === id)?.url ?? null, `post ${id}`);
   return banner(
     'bad',
     h('b', 'A second post exists: '),
-    outward(url, `post ${row.duplicate_of}`),
+    link(row.duplicate_of),
+    others.flatMap((id) => [', and perhaps ', link(id)]),
     ' came from the same row, by an attempt whose answer was lost. Delete it upstream; the mirror follows.',
   );
 }
