@@ -3,7 +3,7 @@ import type { App } from '../src/app.ts';
 import type { Metrics } from '../src/base/metrics.ts';
 import type { Resource } from '../src/contract/endpoints.ts';
 import type { PassMode } from '../src/mirror/decide/types.ts';
-import type { OutboxContext } from '../src/outbox/send/push.ts';
+import type { OutboxContext } from '../src/outbox/send/context.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import type { Dispatcher } from './dispatch.ts';
 

@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
 import { unlessStopped } from '../src/base/timeout.ts';
 import { traced } from '../src/base/tracing.ts';
-import { type PushResult, paceOf, push as pushRow } from '../src/outbox/send/push.ts';
+import { currentPace } from '../src/outbox/send/pace.ts';
+import { type PushResult, push as pushRow } from '../src/outbox/send/push.ts';
 import { reconcile as reconcileAll } from '../src/outbox/send/reconcile.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RECONCILE } from './dispatch.ts';
@@ -194,7 +195,7 @@ async function awaitPace(context: JobContext): Promise<void> {
 }
 
 function nextSendAt({ app, sending }: JobContext): number | null {
-  return sending.store.nextSendAt(paceOf(sending), app.clock.now());
+  return sending.store.nextSendAt(currentPace(sending), app.clock.now());
 }
 
 /** The longest single pause: after it the rate limit is read again, whatever the clock did meanwhile. */

@@ -22,7 +22,7 @@ import type { Post } from './contract/decode.ts';
 import type { Pass } from './mirror/decide/types.ts';
 import type { MirrorStore } from './mirror/store/store.ts';
 import { openMirrorStore } from './mirror/store/store.ts';
-import type { OutboxContext } from './outbox/send/push.ts';
+import type { OutboxContext } from './outbox/send/context.ts';
 import type { OutboxStore } from './outbox/store/store.ts';
 import { openOutboxStore } from './outbox/store/store.ts';
 import type { Publishing } from './publish/publisher.ts';

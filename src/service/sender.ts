@@ -5,7 +5,9 @@ import { codeOf, messageOf } from '../base/errors.ts';
 import { unlessStopped } from '../base/timeout.ts';
 import type { Busy, Lock } from '../db/lock.ts';
 import { finishCancelling } from '../outbox/person.ts';
-import { endPause, highestListed, recoverOrphans, retryRefused } from '../outbox/send/push.ts';
+import { highestListed } from '../outbox/send/baseline.ts';
+import { recoverOrphans } from '../outbox/send/ended.ts';
+import { endPause, retryRefused } from '../outbox/send/pause.ts';
 import type { WorkerSettings } from '../queue/backend.ts';
 import { closeWorkers, loop, pause, type RunningWorker, startWorker } from './workers.ts';
 

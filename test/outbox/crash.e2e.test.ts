@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
-import { recoverOrphans } from '../../src/outbox/send/push.ts';
+import { recoverOrphans } from '../../src/outbox/send/ended.ts';
 import { until } from '../support/until.ts';
 import { benchFor, CREATE_MS, HOUR, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';

@@ -6,7 +6,9 @@ import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { OutboxRow } from '../../src/outbox/decide/types.ts';
-import { endPause, paceOf, push } from '../../src/outbox/send/push.ts';
+import { currentPace } from '../../src/outbox/send/pace.ts';
+import { endPause } from '../../src/outbox/send/pause.ts';
+import { push } from '../../src/outbox/send/push.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
 import { drive } from './drive.ts';
@@ -94,20 +96,6 @@ describe('where a row goes after an attempt', () => {
       assert.equal(attempt?.ended_at, isAttempt ? at(0) : undefined);
       assert.equal(now.attempts, isAttempt ? 1 : 0);
     });
-
-  it('an unclear row settles three times as long as the list was ever late', async (t) => {
-    const bench = benchFor(t);
-    for (const [delay, settles] of [
-      [10_000, SETTLE_MS],
-      [30_000, 90_000],
-    ] as const) {
-      const id = await bench.add({ title: `Late by ${delay}` });
-      bench.upstream.outcomes = [unknown()];
-      const store = { ...bench.store, worstListDelay: () => delay };
-      await push({ ...bench.context, store }, id);
-      assert.equal((await bench.row(id)).not_before, at(CREATE_MS + settles));
-    }
-  });
 
   it('an answer that comes after the deadline is left to settle from then on', async (t) => {
     const bench = benchFor(t);
@@ -505,7 +493,7 @@ describe('an overloaded service', () => {
     const send = async (title: string) => {
       bench.clock.advance(MINUTE);
       await push(context, await bench.add({ title }));
-      return paceOf(context);
+      return currentPace(context);
     };
     bench.upstream.outcomes = [1, 2].map(() => ({ ...unknown(), httpStatus: 503 }));
     assert.deepEqual([await send('One'), await send('Two')], [300, 150]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { codeOf } from '../../src/base/errors.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
-import type { OutboxContext } from '../../src/outbox/send/push.ts';
+import type { OutboxContext } from '../../src/outbox/send/context.ts';
 import { type OutboxStore, openOutboxStore } from '../../src/outbox/store/store.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';

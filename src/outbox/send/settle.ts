@@ -24,7 +24,7 @@ export function settleFrom(
   id: number,
   from: number,
 ): { notBefore: number; wasAmbiguous: true } {
-  const notBefore = from + Math.max(settleMs, 3 * store.worstListDelay());
+  const notBefore = from + settleMs;
   const rows = settling.get(store) ?? new Map<number, number>();
   settling.set(store, rows.set(id, clock.monotonic() + notBefore - clock.now()));
   return { notBefore, wasAmbiguous: true };

@@ -23,7 +23,6 @@ import {
   type Unclear,
 } from '../decide/types.ts';
 import { batchReader } from './batches.ts';
-import { listDelayReader } from './list-delay.ts';
 import { paceOf } from './pace.ts';
 import { BOARD_IS_OPEN, namesOf, type RefusedBoard, refusedBoards } from './refused.ts';
 
@@ -116,8 +115,6 @@ export function outboxReader(db: Db) {
     unclear: () => unclear.all().map(toRow),
     /** Whether another row, one with other words, waits to go to the same board in the same way, and may go any time. */
     hasSuccessor: successorReader(db),
-    /** The longest time a recently confirmed post was seen to be missing from the list, in milliseconds. */
-    worstListDelay: listDelayReader(db),
     /** The latest posts that an answer named, latest first. */
     latestSent: latestReader(db),
     /** Whether the service keeps the marks of posts, by board; a board of which that is not known yet is left out. */
