@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '..');
  */
 const ROOMS = `
   packages/bullmq-sqlite/src  src/base  src/text  config  src/contract
-  src/mirror/decide  src/outbox/decide  src/rules/decide
+  src/mirror/decide  src/outbox/decide  src/rules/decide  src/fleet/decide
   src/db  src/mirror/log  src/mirror/index  src/mirror/suppression  src/mirror/file  src/mirror/store
   src/segments
   src/outbox/store  src/state
