@@ -5,7 +5,7 @@ import { parseJson } from '../base/json.ts';
 import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
 import type { StoredChange } from '../changes/change.ts';
 import { canonicalJson } from '../contract/json.ts';
-import { migrate, migrations, refuseOlder } from '../db/migrate.ts';
+import { migrate, migrations, refuseOlder, versionOf } from '../db/migrate.ts';
 import { type OpenOptions, openAsItIs } from '../db/open.ts';
 import { closeAfter, rowsOf, writeMeta } from '../db/sql.ts';
 import type { UnreadableList } from '../mirror/decide/types.ts';
@@ -91,9 +91,37 @@ export function copyBackup(
   closeAfter(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
   return closeAfter(new Database(to), (db) => {
     refuseDamaged(db, file);
+    takeOwnProgram(db);
     const list = checkedList(db, options);
     return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
   });
+}
+
+/** Triggers and views are statements that run later. The file may come from anyone, so those of this program take their place. */
+function takeOwnProgram(db: Database.Database): void {
+  const own = new Database(':memory:');
+  migrate(
+    own,
+    migrations().filter(({ version }) => version <= versionOf(db)),
+  );
+  const statements = closeAfter(own, programIn);
+  for (const { type, name } of programIn(db))
+    db.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+  for (const { sql } of statements) db.exec(sql);
+}
+
+interface SchemaEntry {
+  type: string;
+  name: string;
+  sql: string;
+}
+
+function programIn(db: Database.Database): SchemaEntry[] {
+  return db
+    .prepare<[], SchemaEntry>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY rowid",
+    )
+    .all();
 }
 
 function refuseDamaged(db: Database.Database, file: string): void {

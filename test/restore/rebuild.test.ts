@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
 import { systemClock } from '../../src/base/clock.ts';
 import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { openMirrorStore, readMirrorStatus } from '../../src/mirror/store/store.ts';
 import { acceptPost } from '../../src/outbox/create.ts';
 import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { openPublishSource } from '../../src/publish/source.ts';
-import { newLife, rebuildMirror } from '../../src/restore/rebuild.ts';
+import { copyBackup, newLife, rebuildMirror } from '../../src/restore/rebuild.ts';
 import { checkUp } from '../../src/upkeep/checkup.ts';
 import { withPath } from '../db/folder.ts';
 import { queryFile, UPSTREAM } from '../support/mirror.ts';
@@ -101,3 +102,31 @@ describe('a mirror made again from its copy', () => {
       outbox.close();
     }));
 });
+
+describe('a mirror restored from a file of somebody else', () => {
+  it('has the triggers and views of this program and no others', () =>
+    withPath((path) => {
+      const { lost, found } = lostMirror(path);
+      const clean = programOf(lost.path);
+      const db = new Database(lost.path);
+      db.exec(`CREATE TRIGGER later AFTER INSERT ON posts BEGIN DELETE FROM outbox; END;
+               CREATE TRIGGER "a ""name" AFTER UPDATE ON meta BEGIN DELETE FROM outbox; END;
+               DROP VIEW live_posts;
+               CREATE VIEW live_posts AS SELECT 'forged' AS title;
+               CREATE TRIGGER instead INSTEAD OF INSERT ON live_posts BEGIN DELETE FROM outbox; END;`);
+      db.close();
+      copyBackup(lost.path, found.path, { ...found, withoutKey: false });
+      assert.deepEqual(programOf(found.path), clean);
+    }));
+});
+
+function programOf(path: string): unknown[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db
+      .prepare("SELECT name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name")
+      .all();
+  } finally {
+    db.close();
+  }
+}
