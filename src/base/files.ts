@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError, storageError } from './errors.ts';
@@ -24,6 +24,13 @@ export function makeFolder(path: string): void {
     // Another process may have made it just now.
     if (errnoOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
+}
+
+/** How many bytes this user may still write to the disk of a folder; no limit where the folder is gone. */
+export function freeSpace(folder: string): number {
+  if (!isThere(folder)) return Number.POSITIVE_INFINITY;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 const WRITTEN_BY_ANYBODY = 0o002;

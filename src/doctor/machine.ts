@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { request } from 'undici';
 import { isTooLong, LONGEST_PATH } from '../base/errors.ts';
-import { isForAnybody } from '../base/files.ts';
+import { freeSpace, isForAnybody } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import { sizeText } from '../text/text.ts';
 import { type Finding, fault, fine, warning } from './check.ts';
@@ -100,11 +100,6 @@ function takesFolder(parent: string): boolean {
   } catch {
     return false;
   }
-}
-
-function freeSpace(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 const ANSWER_MS = 5000;

@@ -5,6 +5,7 @@ import type { PassMode } from '../mirror/decide/types.ts';
 import type { CopyProgress } from '../publish/publisher.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { MirrorFileState } from '../state/state.ts';
+import { sizeText } from '../text/text.ts';
 
 /** How far the service has come, as plain times in milliseconds since the epoch. */
 export interface Progress {
@@ -15,6 +16,8 @@ export interface Progress {
   /** At most 40 s, or a loop that stopped would go unnoticed for more than two minutes. */
   tickEveryMs: number;
   mirror: MirrorFileState;
+  /** How many bytes the disk of the data folder or of the mirror still takes. */
+  freeSpace: number;
   lists: readonly ListProgress[];
   outbox: OutboxProgress;
   /** Until when the upstream wants no calls; null when it does not mind. */
@@ -103,8 +106,14 @@ export function assess(progress: Progress): Health {
   return { ready: checks.every(({ ok }) => ok), checks };
 }
 
-function judgeMirror({ mirror }: Progress): HealthVerdict {
-  return mirror === 'in place' ? good('its file is in place') : bad(MIRROR_LOST[mirror], 'mirror-removed');
+/** SQLite cannot write a transaction of usual size into less. */
+const NO_ROOM = 1_000_000;
+
+function judgeMirror({ mirror, freeSpace }: Progress): HealthVerdict {
+  if (mirror !== 'in place') return bad(MIRROR_LOST[mirror], 'mirror-removed');
+  return freeSpace < NO_ROOM
+    ? bad(`the disk is full: ${sizeText(freeSpace)} are free`, 'disk-full')
+    : good('its file is in place');
 }
 
 const LOST_WITH_IT =
@@ -116,10 +125,11 @@ export const MIRROR_LOST: Record<Exclude<MirrorFileState, 'in place'>, string> =
   replaced: `another file is in the place of the one that the service writes to: ${LOST_WITH_IT}`,
 };
 
-function judgeQueue({ queue: { kind, reachable } }: Progress): HealthVerdict {
-  if (kind === null) return bad('the queue is still being opened', 'queue-away');
-  return reachable
-    ? good(`the ${kind} queue answers`)
+function judgeQueue({ queue: { kind, reachable }, freeSpace }: Progress): HealthVerdict {
+  if (kind !== null && reachable) return good(`the ${kind} queue answers`);
+  if (freeSpace < NO_ROOM) return bad('the queue does not answer while the disk is full', 'disk-full');
+  return kind === null
+    ? bad('the queue is still being opened', 'queue-away')
     : bad(`the ${kind} queue does not answer`, 'queue-away');
 }
 

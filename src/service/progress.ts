@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.ts';
 import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
 import { keptFiles } from '../app/upkeep.ts';
 import type { Webhooks } from '../app/webhooks.ts';
 import { pastOrNull } from '../base/clock.ts';
+import { freeSpace } from '../base/files.ts';
 import type { Gauges, GaugeValue, KnownLabels } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
 import { CREATE_OUTCOMES, ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
@@ -33,6 +35,7 @@ const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as cons
 
 export function progressReader(context: WorkContext, options: ProgressOptions): () => Promise<Progress> {
   const { app, activity } = context;
+  const { dataDir, mirrorPath } = app.settings;
   const foreign = foreignPasses(context);
   const mirrorFile = toldMirrorFile(context);
   const dueSince = overdueLists(context, options.startedAt);
@@ -50,6 +53,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
       lastTickAt: timed(activity.lastTickAt),
       tickEveryMs: options.tickEveryMs,
       mirror: mirrorFile(),
+      freeSpace: Math.min(freeSpace(dataDir), freeSpace(dirname(mirrorPath))),
       lists: RESOURCES.map((resource) => {
         const running = activity.passes.get(resource) ?? foreign(resource);
         return {

@@ -60,6 +60,27 @@ describe('the file of the mirror', () => {
   ]);
 });
 
+describe('a full disk', () => {
+  it('is named by the checks of the mirror and of a queue that cannot write', () => {
+    const queue = { kind: 'embedded', reachable: false } as const;
+    const { ready, checks } = assess(progressWith({ freeSpace: 4096, queue }));
+    const failed = checks.filter(({ ok }) => !ok);
+    assert.equal(ready, false);
+    assert.deepEqual(
+      failed.map(({ name, runbook }) => [name, runbook]),
+      [
+        ['mirror', 'docs/operations.md#disk-full'],
+        ['queue', 'docs/operations.md#disk-full'],
+      ],
+    );
+  });
+
+  it('is not named while the queue of another machine is away', () => {
+    const { checks } = assess(progressWith({ queue: { kind: 'redis', reachable: false } }));
+    assert.equal(checks.find(({ name }) => name === 'queue')?.runbook, 'docs/operations.md#queue-away');
+  });
+});
+
 describe('the queue and its loop', () => {
   table([
     [

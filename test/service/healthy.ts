@@ -37,6 +37,7 @@ export function progressWith({ posts, comments, outbox, queue, ...rest }: Differ
       ...outbox,
     },
     mirror: 'in place',
+    freeSpace: 100 * 1_000_000_000,
     closedUntil: null,
     queue: { kind: 'embedded', reachable: true, depth: [], ...queue },
     ...rest,
