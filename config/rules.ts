@@ -129,7 +129,12 @@ function parsed(path: string): unknown {
       'usage',
       `RULES_FILE is not YAML: line ${lines.linePos(error.pos[0]).line}: ${error.message}`,
     );
-  return document.toJS();
+  try {
+    return document.toJS();
+  } catch (error) {
+    // Aliases that stand for millions of values.
+    throw new AppError('usage', `RULES_FILE cannot be used: ${messageOf(error)}`);
+  }
 }
 
 type Given = Record<string, unknown>;

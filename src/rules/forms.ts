@@ -1,3 +1,4 @@
+import { linkAddress } from '../text/text.ts';
 import type { Letter, Line, Section } from './letter.ts';
 import { MAIL_STYLE } from './mail-style.ts';
 
@@ -61,9 +62,10 @@ const SLACK_LENGTH = 2900;
 
 export function asSlack(letter: Letter): object {
   const section = ({ head, lines, more }: Section): object[] => {
-    const written = [`*${slack(head)}*`, ...lines.map(slackLine), ...moreText(more)];
-    const kept = withinLength(written, SLACK_LENGTH);
-    return [{ type: 'section', text: { type: 'mrkdwn', text: kept.join('\n') } }];
+    const first = `*${slack(head)}*`;
+    const kept = withinLength(lines.map(slackLine), SLACK_LENGTH - first.length);
+    const rest = moreText(more + lines.length - kept.length);
+    return [{ type: 'section', text: { type: 'mrkdwn', text: [first, ...kept, ...rest].join('\n') } }];
   };
   const notes = [...(letter.isRepeated ? [REPEATED] : []), ...(letter.intro ? [letter.intro] : [])];
   const blocks = [
@@ -74,7 +76,7 @@ export function asSlack(letter: Letter): object {
       ? [
           {
             type: 'section',
-            text: { type: 'mrkdwn', text: `<${encodeURI(letter.link)}|Open the dashboard>` },
+            text: { type: 'mrkdwn', text: `<${linkAddress(letter.link)}|Open the dashboard>` },
           },
         ]
       : []),
@@ -84,7 +86,7 @@ export function asSlack(letter: Letter): object {
 
 function slackLine({ text, title, link }: Line): string {
   if (title === null) return `• ${slack(text)}`;
-  const named = link === null ? slack(title) : `<${encodeURI(link)}|${slack(title).replaceAll('|', '¦')}>`;
+  const named = link === null ? slack(title) : `<${linkAddress(link)}|${slack(title).replaceAll('|', '¦')}>`;
   return `• ${named} (${slack(text)})`;
 }
 
@@ -92,14 +94,14 @@ function slack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** A link that is cut in the middle is none. */
+/** The first lines that fit whole: a link that is cut in the middle is none. */
 function withinLength(lines: readonly string[], most: number): string[] {
-  let length = 0;
-  const kept = lines.filter((line) => {
-    length += line.length + 1;
-    return length <= most;
+  let left = most;
+  const past = lines.findIndex((line) => {
+    left -= line.length + 1;
+    return left < 0;
   });
-  return kept.length === lines.length ? kept : [...kept, `and ${lines.length - kept.length} more`];
+  return past < 0 ? [...lines] : lines.slice(0, past);
 }
 
 export function asTeams(letter: Letter): object {
@@ -132,10 +134,7 @@ export function asTeams(letter: Letter): object {
 
 function teamsLine({ text, title, link }: Line): string {
   if (title === null) return `- ${markdown(text)}`;
-  const named =
-    link === null
-      ? markdown(title)
-      : `[${markdown(title)}](${encodeURI(link).replaceAll('(', '%28').replaceAll(')', '%29')})`;
+  const named = link === null ? markdown(title) : `[${markdown(title)}](${linkAddress(link)})`;
   return `- ${named} (${markdown(text)})`;
 }
 

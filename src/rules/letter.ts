@@ -3,7 +3,7 @@ import type { ChangeFeed } from '../changes/feed.ts';
 import type { Db } from '../db/open.ts';
 import { LINE, LINES, type PostLine } from '../search/browse/post.ts';
 import { replaceAddresses } from '../text/addresses.ts';
-import { counted, oneLine } from '../text/text.ts';
+import { counted, oneLine, shortName } from '../text/text.ts';
 import type { Item, Rule, RuleMessage } from './rule.ts';
 
 /** A message in words, whatever the channel makes of it. No names or addresses of people. */
@@ -122,9 +122,9 @@ function postReader({ db, dashboard, upstream }: Writing): (id: number, text: st
     const { title, url, board, status, votes } = found;
     const own = URL.parse(url, upstream ?? undefined);
     const isWeb = own !== null && ['http:', 'https:'].includes(own.protocol);
-    const facts = [text, board, status, counted(votes, 'vote')].filter((part) => part !== '').join(', ');
+    const facts = [text, board, status, counted(votes, 'vote')].filter((part) => part !== '');
     return {
-      text: withoutPeople(facts),
+      text: facts.map(withoutPeople).join(', '),
       title: withoutPeople(title) || `Post ${id}`,
       link: dashboard === null ? (isWeb ? own.href : null) : `${dashboard}/posts/${id}`,
     };
@@ -132,7 +132,7 @@ function postReader({ db, dashboard, upstream }: Writing): (id: number, text: st
 }
 
 function withoutPeople(text: string): string {
-  return replaceAddresses(oneLine(text), () => '[e-mail]');
+  return shortName(replaceAddresses(oneLine(text), () => '[e-mail]'));
 }
 
 function changeLine(change: Change | null, post: (id: number, text: string) => Line | null): Line | null {

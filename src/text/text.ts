@@ -8,6 +8,20 @@ export function oneLine(text: string): string {
   return text.replace(UNPRINTABLE_RUN, ' ');
 }
 
+/** Where a message names something: a title of 30 kB would keep Slack and Teams from taking the message. */
+const NAME_LENGTH = 150;
+
+/** Text on one line, cut to what names a thing. */
+export function shortName(text: string): string {
+  const line = oneLine(text);
+  return line.length > NAME_LENGTH ? `${line.slice(0, NAME_LENGTH - 1).toWellFormed()}…` : line;
+}
+
+/** An address that may stand inside the markup of Slack or Markdown. What is encoded already stays as it is. */
+export function linkAddress(address: string): string {
+  return encodeURI(address).replaceAll('%25', '%').replaceAll('(', '%28').replaceAll(')', '%29');
+}
+
 /** The same for several lines. Everything that is printed for a person goes through this, once, where it is printed. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE_BUT_LINES, ' ');

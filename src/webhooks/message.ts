@@ -3,6 +3,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Change, Values } from '../changes/change.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { redactJson } from '../text/redact.ts';
+import { linkAddress, shortName } from '../text/text.ts';
 import type { Post } from './send.ts';
 
 /** Of an endpoint, what decides how a message to it looks. */
@@ -100,7 +101,7 @@ const BODIES: Record<Addressee['format'], Body> = {
   slack: (message, base) => ({ text: sentence(message, base, slackLink, slackText) }),
   // Nobody is called by what somebody wrote into a title.
   discord: (message, base) => ({
-    content: sentence(message, base, markdownLink, markdownText).slice(0, DISCORD_LENGTH),
+    content: sentence(message, base, markdownLink, markdownText),
     allowed_mentions: { parse: [] },
   }),
   teams: (message, base) => ({
@@ -121,18 +122,22 @@ const BODIES: Record<Addressee['format'], Body> = {
   }),
 };
 
-const DISCORD_LENGTH = 2000;
-
 type Link = (title: string, url: string) => string;
 type Escape = (text: string) => string;
 
 const slackText: Escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-const slackLink: Link = (title, url) => `<${encodeURI(url)}|${slackText(title).replace(/\|/g, '¦')}>`;
+const slackLink: Link = (title, url) => `<${linkAddress(url)}|${slackText(title).replace(/\|/g, '¦')}>`;
 const markdownText: Escape = (text) => text.replace(/[\\`*_{}[\]<>#|~@]/g, '\\$&');
-const markdownLink: Link = (title, url) =>
-  `[${markdownText(title)}](${encodeURI(url).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))})`;
+const markdownLink: Link = (title, url) => `[${markdownText(title)}](${linkAddress(url)})`;
 
-function sentence({ type, change, author }: Message, base: string | null, link: Link, plain: Escape): string {
+/** Discord takes 2,000 characters, and Teams 28 KB: each name is cut, so that a title cannot keep a message from being taken. */
+function sentence(
+  { type, change, author }: Message,
+  base: string | null,
+  link: Link,
+  escaped: Escape,
+): string {
+  const plain: Escape = (text) => escaped(shortName(text));
   if (!change) return 'This is a test of Feedback Mirror: messages arrive here.';
   const where = change.source === undefined ? '' : `${plain(change.source)}: `;
   const what = `${where}${TEXTS[change.type]?.(change, plain) ?? type}`;
@@ -141,7 +146,7 @@ function sentence({ type, change, author }: Message, base: string | null, link: 
   const { title, url } = change.post;
   const address = URL.parse(url, base ?? undefined);
   const isLink = address !== null && ['http:', 'https:'].includes(address.protocol);
-  return `${what}: ${isLink ? link(title, address.href) : plain(title)}${by}`;
+  return `${what}: ${isLink ? link(shortName(title), address.href) : plain(title)}${by}`;
 }
 
 const shown = (values: Values | undefined, name: string): string => String(values?.[name] ?? '?');

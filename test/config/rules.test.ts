@@ -37,6 +37,14 @@ describe('the file of rules', () => {
     assert.deepEqual([rules[1]?.days, rules[1]?.boards], [3, ['bugs']]);
   });
 
+  it('is refused where its aliases stand for millions of values', (t) => {
+    const levels = Array.from({ length: 8 }, (_, i) => {
+      const inner = i === 0 ? 'x' : `*a${i - 1}`;
+      return `a${i}: &a${i} [${Array(9).fill(inner).join(', ')}]`;
+    });
+    assert.throws(() => read(t, levels.join('\n')), /RULES_FILE cannot be used: Excessive alias count/);
+  });
+
   it('is refused with every mistake at once, and without a secret', (t) => {
     const wrong = `channels:
   team: { slack: 'https://user:hunter2@hooks.slack.com/x' }

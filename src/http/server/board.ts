@@ -48,7 +48,7 @@ async function openBoard(queues: Promise<readonly Queue[]>, mount: string): Prom
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
   });
-  const show = (queue: Queue): void => addQueue(new BullMQAdapter(queue, { displayName: shortName(queue) }));
+  const show = (queue: Queue): void => addQueue(new BullMQAdapter(queue, { displayName: queueName(queue) }));
   // Those of a queue that cannot be opened never come; the process that opens it says why.
   queues.then((list) => list.forEach(show)).catch(() => undefined);
   // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
@@ -91,6 +91,6 @@ const NOT_HERE: HttpRefusal = {
 };
 
 /** Queues are named after the mirror first, which is the same for all on one board. */
-function shortName({ name }: Queue): string {
+function queueName({ name }: Queue): string {
   return name.slice(name.indexOf('.') + 1);
 }
