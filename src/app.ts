@@ -17,6 +17,7 @@ import { messageOf } from './base/errors.ts';
 import { makeFolder, refuseForAnybody } from './base/files.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
+import { createPrecedence, type Precedence } from './base/precedence.ts';
 import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
 import type { Pass } from './mirror/decide/types.ts';
@@ -33,6 +34,8 @@ import { openServiceState, type ServiceState } from './state/state.ts';
 export interface App {
   settings: Settings;
   clock: Clock;
+  /** What goes first in this process. */
+  precedence: Precedence;
   log: Logger;
   client: Client;
   /** Closed while the upstream wants no calls: for every process of this mirror, and after a restart. */
@@ -50,12 +53,21 @@ export interface App {
   close(): Promise<void>;
 }
 
+export interface OpenAppOptions {
+  isService?: boolean;
+  metrics?: Metrics;
+  /** That of all sources of the process; one of its own unless given. */
+  precedence?: Precedence;
+  /** How much of the mirror is kept in memory while it is swept. */
+  cacheKb?: number;
+}
+
 /** Opens in order, closes in reverse; what was opened before a failure is closed again. */
 export async function openApp(
   settings: Settings,
   input: LoadInput,
   purpose: string,
-  { isService = false, metrics }: { isService?: boolean; metrics?: Metrics } = {},
+  { isService = false, metrics, precedence = createPrecedence(), cacheKb }: OpenAppOptions = {},
 ): Promise<App> {
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -79,7 +91,7 @@ export async function openApp(
       secrets: () => [...seen],
     });
     const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
-    const store = openMirrorStore(mirror);
+    const store = openMirrorStore({ ...mirror, cacheKb });
     opened.push(async () => store.close());
     const outbox = openOutboxStore(mirror);
     opened.push(async () => outbox.close());
@@ -105,6 +117,7 @@ export async function openApp(
     return {
       settings,
       clock: systemClock,
+      precedence,
       log,
       client,
       gate,

@@ -115,9 +115,9 @@ function planOf({ name, settings, input }: Source): SourcePlan {
     host: settings.baseUrl?.host ?? '',
     folder: settings.dataDir,
     key: JSON.stringify([name, input.source?.values, settingLines(settings).map(({ value }) => value)]),
-    async open(metrics) {
+    async open(shared) {
       const { openApp } = await import('../app.ts');
-      return await openApp(settings, input, 'start', { isService: true, metrics });
+      return await openApp(settings, input, 'start', { isService: true, ...shared });
     },
   };
 }

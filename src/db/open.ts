@@ -31,6 +31,8 @@ export interface OpenOptions {
 }
 
 export interface StoreOptions extends OpenOptions {
+  /** How much of the file is kept in memory; 32 MB unless given. */
+  cacheKb?: number | undefined;
   /** Said to another process that finds a lock taken: `process 4711 (sync)`. */
   holder: string;
 }

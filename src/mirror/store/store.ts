@@ -17,6 +17,7 @@ export function openMirrorStore(options: StoreOptions) {
   // A page brings the people, boards and statuses of its rows with them. Looking up each for every row took a thirtieth of a first sweep;
   // `doctor` and every backup look at all of them.
   db.pragma('foreign_keys = OFF');
+  if (options.cacheKb !== undefined) db.pragma(`cache_size = -${options.cacheKb}`);
   const columns = columnPacker(db);
   const { text, late, ...work } = passes(db, options);
   const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Client, Page } from '../../api/client.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
@@ -14,6 +15,8 @@ export interface PassContext {
   /** Pages under way while one is written. */
   ahead: number;
   onPage: (pass: Pass) => void;
+  /** Other work of this process goes before the next page of a sweep: resolves when it is the sweep's turn. */
+  turn?: (() => Promise<unknown>) | undefined;
   /** Another process has the list, and we wait for it: who, in words. */
   onWait?: (holder: string) => void;
 }
@@ -51,11 +54,11 @@ export function writePage(
 
 /** Every row into the indexes, in steps, with a turn for everything else in between. */
 export async function indexAll(
-  { store, signal }: Pick<PassContext, 'store' | 'signal'>,
+  { store, signal, turn = setImmediate }: Pick<PassContext, 'store' | 'signal' | 'turn'>,
   swept: Resource | null,
 ): Promise<void> {
   while (store.index(swept)) {
     signal.throwIfAborted();
-    await new Promise(setImmediate);
+    await turn();
   }
 }

@@ -48,6 +48,7 @@ export async function sweep(context: PassContext, under: Sweep, until: Beginning
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
+    await context.turn?.();
     const written = sweepPage(context, under, page, until ? 'again' : 'first', stoppedAt);
     last = written.state;
     isLate ||= written.isLate;
