@@ -11,6 +11,7 @@ import { type ImportReads, openImportReads } from '../outbox/store/imports.ts';
 import { type OutboxView, openOutboxView } from '../outbox/store/view.ts';
 import { limitQueries, type QueryPart, type QueryRequest } from '../query/run.ts';
 import { openSaved, type SavedItems } from '../query/saved.ts';
+import { refuseTooMany } from '../query/together.ts';
 import { openReplicaReads, type ReplicaReads } from '../replica/replica.ts';
 import { openReportReader, type ReportReader } from '../reports/store.ts';
 import { openRecentPosts, type RecentPosts } from '../search/browse/browse.ts';
@@ -64,6 +65,17 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
   const run = limitQueries(atOnce);
   const { path } = mirrorOf(settings);
   openMirrorReadOnly(mirrorOf(settings)).close();
+  return (ask, signal) => run({ ...ask, path }, signal);
+}
+
+/** SQL on the mirrors of several sources at once. */
+export function openQueriesTogether(all: readonly Settings[]): AskMirror {
+  refuseTooMany(all);
+  const path = all.map((settings) => {
+    openMirrorReadOnly(mirrorOf(settings)).close();
+    return { name: settings.source ?? '', path: mirrorOf(settings).path };
+  });
+  const run = limitQueries(1);
   return (ask, signal) => run({ ...ask, path }, signal);
 }
 

@@ -1,5 +1,12 @@
 import { type Command, Option } from 'commander';
-import { type LoadInput, loadSettings, mendable, type Settings, secretsOf } from '../../config/load.ts';
+import {
+  givenText,
+  type LoadInput,
+  loadSettings,
+  mendable,
+  type Settings,
+  secretsOf,
+} from '../../config/load.ts';
 import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { chosenSources, loadSources, type Sources } from '../../config/sources.ts';
@@ -68,7 +75,7 @@ export function openContext(program: Command, signal: AbortSignal): Context {
   if (!context || second) {
     const names = contexts.map(({ settings }) => settings.source).join(', ');
     throw new AppError('usage', `this command is for one source, and there are several: ${names}`, {
-      hint: 'Say which with --source NAME, or with SOURCE in the environment.',
+      hint: 'Say which with --source NAME, or with SOURCE in the environment. "query", "report", "export" and "changes" also take --all.',
     });
   }
   return context;
@@ -81,6 +88,29 @@ export function openContexts(program: Command, signal: AbortSignal): Context[] {
   if (sources === null) return [contextOf(program, signal, alone(input))];
   const chosen = chosenSources(sources, input);
   return chosen.map((source) => contextOf(program, signal, source));
+}
+
+export interface Together {
+  /** At least one. */
+  contexts: Context[];
+  /** Whether the answer says of each row which source it is of. */
+  isTogether: boolean;
+}
+
+/** Of a question that can be asked of several sources at once: with `--all`, or with several names. */
+export function openTogether(program: Command, signal: AbortSignal, { all }: { all?: true }): Together {
+  const input = loadInput(program.opts());
+  if (!all) {
+    const isTogether = givenText('source', input)?.text.includes(',') ?? false;
+    const contexts = isTogether ? openContexts(program, signal) : [openContext(program, signal)];
+    return { contexts, isTogether };
+  }
+  if (input.flags.SOURCE)
+    throw new AppError('usage', '--all and --source contradict each other: give one of them');
+  const sources = loadSources(input);
+  if (sources === null)
+    throw new AppError('usage', '--all is for the sources of sources.yaml, and there is no such file here');
+  return { contexts: sources.all.map((source) => contextOf(program, signal, source)), isTogether: true };
 }
 
 /** The sources that the command is for, and what holds for the process; null where there is no sources.yaml. */

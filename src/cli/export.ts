@@ -9,10 +9,9 @@ import { toInstant } from '../contract/datetime.ts';
 import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
-import type { ExportSource } from '../export/store/export.ts';
 import type { ExportTable } from '../export/store/tables.ts';
 import { durationText } from '../text/text.ts';
-import { type Context, closing, type Flags, openContext, stoppable } from './context.ts';
+import { type Context, closing, type Flags, openTogether, stoppable, type Together } from './context.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
 import { table } from './table.ts';
 
@@ -24,12 +23,15 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--format <format>', 'csv, ndjson or parquet; else as --out ends, else EXPORT_FORMAT')
     .option('--out <path>', 'a folder; for one table also a file, or - for standard output (else EXPORT_DIR)')
     .option('--since <time>', 'only rows seen, changed or deleted since: 2026-01-31, a time, or 7d')
+    .option('--all', 'all sources of sources.yaml, with a column source in each file')
     .option('--live', 'without what was deleted upstream')
     .option('--segment <filter>', 'only what these imported customers wrote, such as plan=Pro')
     .option('--raw', 'csv with exactly the texts of the mirror, formulas too')
     .option('--redact <what>', 'emails: pseudonyms instead of e-mail addresses and names')
     .addHelpText('after', HELP)
-    .action((what: string[], flags: ExportFlags) => exportTables(openContext(program, stop), what, flags));
+    .action((what: string[], flags: ExportFlags) =>
+      exportTables(openTogether(program, stop, flags), what, flags),
+    );
 }
 
 const HELP = `
@@ -46,25 +48,42 @@ Examples:
   feedback-mirror export all --format parquet --out exports/today/
   feedback-mirror export posts --out posts.csv
   feedback-mirror export posts comments --format ndjson --since 7d --live
-  feedback-mirror export posts --format csv --redact emails --out - | head`;
+  feedback-mirror export posts --format csv --redact emails --out - | head
+  feedback-mirror export posts --all --out all-posts.csv`;
 
-async function exportTables(context: Context, what: string[], flags: ExportFlags): Promise<void> {
+async function exportTables(
+  { contexts, isTogether }: Together,
+  what: string[],
+  flags: ExportFlags,
+): Promise<void> {
+  const [context] = contexts as [Context];
   const toStdout = flags.out === '-';
   if (toStdout && context.json)
     throw new AppError('usage', '--json would print the manifest between the rows of --out -');
-  const request = await requestOf(what, flags, context.settings);
-  const [{ exportSource }, { exportMirror }] = await Promise.all([
+  if (isTogether && flags.out === undefined)
+    throw new AppError('usage', 'the files of several sources need a place: say --out FOLDER, FILE or -');
+  // Of each source: no file of any of them may be written over, and each has its own pseudonyms.
+  const requests = await Promise.all(contexts.map(({ settings }) => requestOf(what, flags, settings)));
+  const [request] = requests as [Settled];
+  const [{ exportSource }, { exportParts }] = await Promise.all([
     import('../app/readers.ts'),
     import('../export/export.ts'),
   ]);
-  await using source = closing(exportSource(context.settings));
+  await using opened = new AsyncDisposableStack();
+  const parts = contexts.map(({ settings }, i) => ({
+    name: isTogether ? settings.source : null,
+    source: opened.use(closing(exportSource(settings))),
+    redact: requests[i]?.redact ?? null,
+  }));
   // Rows on the same screen would break the bars.
   const isQuiet = context.json || (toStdout && process.stdout.isTTY) || !process.stderr.isTTY;
   const progress = await openProgress({ json: isQuiet });
-  const shown = isQuiet ? {} : { onProgress: bars(progress, source, request) };
+  const count = (table: ExportTable): number =>
+    parts.reduce((sum, { source }) => sum + source.count(table), 0);
+  const shown = isQuiet ? {} : { onProgress: bars(progress, count, request) };
   const work = async (): Promise<Manifest> => {
     try {
-      return await exportMirror(source, { ...request, signal: context.signal, ...shown });
+      return await exportParts(parts, { ...request, signal: context.signal, ...shown });
     } finally {
       progress.stop();
     }
@@ -77,14 +96,14 @@ const STOPPED = 'Stopped: nothing was written, older files are as they were.';
 /** A bar for each table; where a filter chooses the rows nobody knows how many there will be. */
 function bars(
   progress: ProgressBars,
-  source: ExportSource,
+  count: (table: ExportTable) => number,
   { since, live, segment }: Pick<ExportRequest, 'since' | 'live' | 'segment'>,
 ) {
   const moves = new Map<ExportTable, ReturnType<ProgressBars['start']>>();
   return (table: ExportTable, rows: number): void => {
     let move = moves.get(table);
     if (!move) {
-      const total = since === null && segment == null && !live ? source.count(table) : 0;
+      const total = since === null && segment == null && !live ? count(table) : 0;
       move = progress.start({ name: table, total, text: '{rows} rows  {rate} rows/s' });
       moves.set(table, move);
     }
@@ -106,7 +125,7 @@ function whereText(to: { folder: string } | { file: string }): string {
     : `${to.file}.manifest.json describes it.`;
 }
 
-type ExportFlags = Flags<'format' | 'out' | 'since' | 'segment' | 'redact', 'raw' | 'live'>;
+type ExportFlags = Flags<'format' | 'out' | 'since' | 'segment' | 'redact', 'raw' | 'live' | 'all'>;
 
 type Settled = Omit<ExportRequest, 'signal' | 'onProgress'>;
 

@@ -8,17 +8,21 @@ import type { More, SqlValue } from '../query/run.ts';
 import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
 import { counted, grouped } from '../text/text.ts';
-import { type Context, EXIT_CODES, type Flags, openContext, readFlag } from './context.ts';
+import { type Context, EXIT_CODES, type Flags, openTogether, readFlag, type Together } from './context.ts';
 import { cut, draw, oneLine } from './table.ts';
 
 /** `schema` is true for every table. */
-type QueryFlags = Flags<'file' | 'format' | 'limit', 'raw'> & { timeout: string; schema?: string | true };
+type QueryFlags = Flags<'file' | 'format' | 'limit', 'raw' | 'all'> & {
+  timeout: string;
+  schema?: string | true;
+};
 
 export function register(program: Command, stop: AbortSignal): void {
   program
     .command('query')
     .argument('[sql]', 'one statement that reads, or - for standard input')
     .description('ask the mirror in SQL; nothing can be changed this way')
+    .option('--all', 'ask all sources of sources.yaml at once; every table has a column source then')
     .option('--file <path>', 'read the statement from a file')
     .option('--format <format>', `${QUERY_FORMATS.join(', ')}; table unless given`)
     .option('--limit <rows>', 'rows to print at most, 0 for all; 1000 in a table, else 100000')
@@ -29,7 +33,9 @@ export function register(program: Command, stop: AbortSignal): void {
       'list the tables that can be read, with the type of each column and one line on it',
     )
     .addHelpText('after', HELP)
-    .action((sql: string | undefined, flags: QueryFlags) => query(openContext(program, stop), sql, flags));
+    .action((sql: string | undefined, flags: QueryFlags) =>
+      query(openTogether(program, stop, flags), sql, flags),
+    );
 }
 
 export const QUERY_FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
@@ -43,9 +49,15 @@ Examples:
   feedback-mirror query 'SELECT board, count(*) FROM live_posts GROUP BY board'
   feedback-mirror query --format csv 'SELECT id, title, votes_count FROM live_posts' > posts.csv
   echo 'SELECT * FROM boards' | feedback-mirror query -
+  feedback-mirror query --all 'SELECT source, count(*) FROM live_posts GROUP BY source'
   feedback-mirror query --schema posts`;
 
-async function query(context: Context, given: string | undefined, flags: QueryFlags): Promise<void> {
+async function query(
+  { contexts, isTogether }: Together,
+  given: string | undefined,
+  flags: QueryFlags,
+): Promise<void> {
+  const [context] = contexts as [Context];
   if (flags.schema !== undefined) return await showSchema(context, given, flags.schema);
   const format =
     flags.format === undefined
@@ -55,10 +67,12 @@ async function query(context: Context, given: string | undefined, flags: QueryFl
   if (limitMs === 0) throw new AppError('usage', '--timeout 0 leaves no time');
   const limits = limitsOf(format, flags.limit);
   const sql = await statement(context, given, flags);
-  const { openQueries } = await import('../app/readers.ts');
+  const { openQueries, openQueriesTogether } = await import('../app/readers.ts');
   const print = format === 'table' ? context.print : context.printData;
   const printer = printerFor(format, { print, raw: flags.raw === true });
-  const ask = openQueries(context.settings, 1);
+  const ask = isTogether
+    ? openQueriesTogether(contexts.map(({ settings }) => settings))
+    : openQueries(context.settings, 1);
   let more: More = null;
   let isWhole = false;
   try {

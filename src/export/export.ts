@@ -32,21 +32,35 @@ export interface ExportRequest {
   onProgress?(table: ExportTable, rows: number): void;
 }
 
+/** The mirror that rows are of. */
+export interface ExportPart {
+  /** Of the source, for a column of that name; null where there is one mirror. */
+  name: string | null;
+  source: ExportSource;
+  /** Each mirror has its own pseudonyms. */
+  redact: Redactor | null;
+}
+
+/** The rows of one mirror. */
+export async function exportMirror(source: ExportSource, request: ExportRequest): Promise<Manifest> {
+  return await exportParts([{ name: null, source, redact: request.redact }], request);
+}
+
 /**
  * Writes the tables, all from the one moment the source stands for. Every file has reached the disk under a temporary name before
  * the first takes its own, and the manifest comes last: a set that does not match it was cut short. Whatever ends the run early, no
  * older file is touched and no temporary one is left.
  */
-export async function exportMirror(source: ExportSource, request: ExportRequest): Promise<Manifest> {
+export async function exportParts(parts: readonly ExportPart[], request: ExportRequest): Promise<Manifest> {
   const { format, clock, to } = request;
   const options = optionsOf(request);
   const startedAt = iso(clock.now());
   const written =
-    'stream' in to ? await toStream(source, request, to.stream) : await toFiles(source, request, to);
+    'stream' in to ? await toStream(parts, request, to.stream) : await toFiles(parts, request, to);
   const files = written.map((file) => ({ ...file, exportedAt: startedAt, options }));
   const manifest: Manifest = {
     format,
-    upstream: source.upstream,
+    upstream: parts.map(({ source }) => source.upstream).join(', '),
     startedAt,
     finishedAt: iso(clock.now()),
     options,
@@ -101,7 +115,7 @@ async function encoderOf(format: Format): Promise<MakeEncoder> {
 }
 
 async function toStream(
-  source: ExportSource,
+  parts: readonly ExportPart[],
   request: ExportRequest,
   stream: Writable,
 ): Promise<WrittenFile[]> {
@@ -109,7 +123,7 @@ async function toStream(
   const files: WrittenFile[] = [];
   for (const table of request.what) {
     const sink = streamSink(stream, request.signal);
-    files.push(await writeTable(source, request, { table, encoder, sink, name: '-' }));
+    files.push(await writeTable(parts, request, { table, encoder, sink, name: '-' }));
   }
   return files;
 }
@@ -121,7 +135,7 @@ interface Part {
 }
 
 async function toFiles(
-  source: ExportSource,
+  mirrors: readonly ExportPart[],
   request: ExportRequest,
   to: Exclude<Destination, { stream: Writable }>,
 ): Promise<WrittenFile[]> {
@@ -131,7 +145,7 @@ async function toFiles(
   const names = new Set(parts.flatMap(({ path }) => [basename(path), `${basename(path)}.manifest.json`]));
   await removeLeftovers(folder, (name) => names.has(name) || name === 'manifest.json');
   try {
-    const files = await writeParts(source, request, parts);
+    const files = await writeParts(mirrors, request, parts);
     crashPoint('export:written');
     await moveInPlace(parts);
     return files;
@@ -146,7 +160,7 @@ function partOf(table: ExportTable, format: Format, to: { folder: string } | { f
 }
 
 async function writeParts(
-  source: ExportSource,
+  mirrors: readonly ExportPart[],
   request: ExportRequest,
   parts: readonly Part[],
 ): Promise<WrittenFile[]> {
@@ -155,7 +169,7 @@ async function writeParts(
   for (const { table, temporary, path } of parts) {
     const sink = await fileSink(temporary, path);
     try {
-      files.push(await writeTable(source, request, { table, encoder, sink, name: basename(path) }));
+      files.push(await writeTable(mirrors, request, { table, encoder, sink, name: basename(path) }));
     } catch (error) {
       await sink.abandon();
       throw error;
@@ -172,30 +186,48 @@ interface Writing {
 }
 
 async function writeTable(
-  source: ExportSource,
+  parts: readonly ExportPart[],
   request: ExportRequest,
   { table, encoder: make, sink, name }: Writing,
 ): Promise<WrittenFile> {
-  const { columns } = TABLES[table];
+  const columns = columnsOf(table, parts);
   const encoder = make(columns, request);
-  const redact = request.redact ? rowRedaction(columns, request.redact) : null;
   const began = request.clock.now();
   let count = 0;
   await sink.write(encoder.begin());
-  for (const rows of source.rows(table, request)) {
+  for (const rows of rowsOf(table, parts, request)) {
     request.signal.throwIfAborted();
-    await sink.write(encoder.rows(redact ? rows.map(redact) : rows));
+    await sink.write(encoder.rows(rows));
     count += rows.length;
     request.onProgress?.(table, count);
   }
   await sink.write(encoder.end());
   const written = await sink.finish();
-  return { ...describe(name, table), rows: count, ...written, ms: request.clock.now() - began };
+  const described = columns.map(({ personal: _, ...column }) => column);
+  const ms = request.clock.now() - began;
+  return { name, what: table, columns: described, rows: count, ...written, ms };
 }
 
-function describe(name: string, what: ExportTable): Pick<WrittenFile, 'name' | 'what' | 'columns'> {
-  const columns = TABLES[what].columns.map(({ personal: _, ...column }) => column);
-  return { name, what, columns };
+const SOURCE: ExportColumn = { name: 'source', type: 'text', nullable: false, personal: null };
+
+function columnsOf(table: ExportTable, [first]: readonly ExportPart[]): readonly ExportColumn[] {
+  const { columns } = TABLES[table];
+  return first?.name == null ? columns : [SOURCE, ...columns];
+}
+
+/** One mirror after the other. */
+function* rowsOf(
+  table: ExportTable,
+  parts: readonly ExportPart[],
+  request: ExportRequest,
+): Generator<ExportRow[]> {
+  for (const { name, source, redact } of parts) {
+    const redacted = redact ? rowRedaction(TABLES[table].columns, redact) : null;
+    for (const rows of source.rows(table, request)) {
+      const shown = redacted ? rows.map(redacted) : rows;
+      yield name === null ? shown : shown.map((row) => [name, ...row]);
+    }
+  }
 }
 
 /** A copy of each row without what tells who somebody is. */

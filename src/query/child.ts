@@ -6,6 +6,7 @@ import { ownFile } from '../base/program.ts';
 import { createSqlGuard, DatabaseSync, takenBy } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
 import { namesInsides, type ShownViews, standInFront } from './shown.ts';
+import { putTogether, schemaOf } from './together.ts';
 import {
   bodyLength,
   decodeTask,
@@ -44,7 +45,7 @@ function main(): void {
     if (views && namesInsides(task.sql))
       throw new Error('the tables of SQLite itself are not for reading here');
     const statement = prepareOnly(db, task.sql);
-    if (!views) refuseHidden(db, task.sql);
+    if (!views) refuseHidden(db, task);
     const columns = statement.columns().map(({ name }) => name);
     // VACUUM asks nobody before it runs.
     if (columns.length === 0) throw new Error(NO_ANSWER);
@@ -56,17 +57,32 @@ function main(): void {
 }
 
 /** SQLite does not ask the guard for columns that a NATURAL or FULL JOIN compares. What a statement opens stands in its program all the same. */
-function refuseHidden(db: Database, sql: string): void {
-  const names = Object.keys(HIDDEN_TABLES).map((name) => `'${name}'`);
-  const roots = db.prepare(
-    `SELECT rootpage, tbl_name FROM sqlite_schema WHERE tbl_name IN (${names.join(', ')})`,
-  );
-  const hidden = new Map(roots.all() as unknown as [bigint, string][]);
+function refuseHidden(db: Database, { mirror, sql }: Task): void {
+  const hidden = hiddenRoots(db, mirror);
   for (const [, opcode, , root, database] of programOf(db, sql)) {
-    const table =
-      ['OpenRead', 'ReopenIdx'].includes(opcode) && database === 0n ? hidden.get(root) : undefined;
+    if (!['OpenRead', 'ReopenIdx'].includes(opcode)) continue;
+    const table = hidden.get(`${database}:${root}`);
     if (table !== undefined) throw new HiddenTable(`the table ${table} is not for reading here`);
   }
+}
+
+/** The name of each hidden table by the number of its file and its first page there. */
+function hiddenRoots(db: Database, mirror: Task['mirror']): Map<string, string> {
+  const names = Object.keys(HIDDEN_TABLES).map((name) => `'${name}'`);
+  // SQLite numbers what is attached after the two that every connection has.
+  const files =
+    typeof mirror === 'string'
+      ? [[0, 'main'] as const]
+      : mirror.map(({ name }, i) => [i + 2, schemaOf(name)] as const);
+  return new Map(
+    files.flatMap(([n, file]) => {
+      const roots = db.prepare(
+        `SELECT rootpage, tbl_name FROM ${file}.sqlite_schema WHERE tbl_name IN (${names.join(', ')})`,
+      );
+      const found = roots.all() as unknown as [bigint, string][];
+      return found.map(([root, table]) => [`${n}:${root}`, table] as const);
+    }),
+  );
 }
 
 type Instruction = [address: bigint, opcode: string, p1: bigint, root: bigint, database: bigint];
@@ -107,21 +123,37 @@ function refuse(refusal: QueryRefusal): void {
   send({ kind: 'refused', refusal });
 }
 
+function prepareViews(db: Database, mirror: Task['mirror'], shown: Task['shown']): ShownViews | null {
+  if (typeof mirror === 'string') return shown && standInFront(db, mirror, shown);
+  if (shown) throw new Error('an assistant is shown one source at a time');
+  putTogether(db, mirror);
+  return null;
+}
+
+interface Opened {
+  db: Database;
+  views: ShownViews | null;
+}
+
 /** Read-only for SQLite, for the connection and for the schema; what it must set aside stays in memory, where it is counted. */
-function open({ path, shown }: Task): { db: Database; views: ShownViews | null } | null {
+function open({ mirror, shown }: Task): Opened | null {
   try {
-    const db = new DatabaseSync(shown ? ':memory:' : path, {
-      readOnly: shown === null,
+    const isAlone = typeof mirror === 'string' && shown === null;
+    const db = new DatabaseSync(isAlone ? mirror : ':memory:', {
+      readOnly: isAlone,
       timeout: BUSY_MS,
       allowExtension: false,
       defensive: true,
       enableDoubleQuotedStringLiterals: false,
       readBigInts: true,
       returnArrays: true,
-      limits: { length: MAX_VALUE_BYTES, attach: shown ? 1 : 0 },
+      limits: {
+        length: MAX_VALUE_BYTES,
+        attach: isAlone ? 0 : typeof mirror === 'string' ? 1 : mirror.length,
+      },
     });
     db.exec('PRAGMA temp_store = MEMORY');
-    const views = shown && standInFront(db, path, shown);
+    const views = prepareViews(db, mirror, shown);
     db.exec('PRAGMA query_only = 1; PRAGMA trusted_schema = 0');
     return { db, views };
   } catch (error) {

@@ -9,12 +9,14 @@ import { ownFile } from '../base/program.ts';
 import { explainRefusal } from './explain.ts';
 import type { ShownAs } from './shown.ts';
 import { type Stopper, stopper } from './stop.ts';
+import type { SourceFile } from './together.ts';
 import { encode, FRAMES_FD, type Frame, frames, type More, type SqlValue } from './wire.ts';
 
 export type { More, SqlValue } from './wire.ts';
 
 export interface QueryRequest {
-  path: string;
+  /** The file of the mirror, or those of several sources, whose tables then have a column `source`. */
+  path: string | readonly SourceFile[];
   sql: string;
   /** What the statement itself may take; the time in which nobody takes the rows does not count. */
   limitMs?: number;
@@ -60,8 +62,8 @@ export async function* runQuery(
   const stop = stopper(child.process, asked, signal);
   try {
     const { sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown } = asked;
-    const path = resolve(asked.path);
-    child.input.write(encode({ path, sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown }));
+    const mirror = typeof asked.path === 'string' ? resolve(asked.path) : asked.path.map(resolved);
+    child.input.write(encode({ mirror, sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown }));
     yield* parts(child, stop, sql);
   } finally {
     stop.end();
@@ -80,6 +82,10 @@ async function* parts(child: Child, stop: Stopper, sql: string): AsyncGenerator<
     stop.working();
   }
   throw await stop.why();
+}
+
+function resolved({ name, path }: SourceFile): SourceFile {
+  return { name, path: resolve(path) };
 }
 
 /** A statement ends for SQLite at the first NUL; what stands behind it must not go unseen. */

@@ -1,11 +1,13 @@
 import { deserialize, serialize } from 'node:v8';
 import type { ShownAs } from './shown.ts';
+import type { SourceFile } from './together.ts';
 
 /** What SQLite can answer. An integer beyond 2^53 is a bigint, so that no digit is lost; every other number is a number. */
 export type SqlValue = null | string | number | bigint | Uint8Array;
 
 export interface Task {
-  path: string;
+  /** The file of the mirror, or those of several sources. */
+  mirror: string | readonly SourceFile[];
   sql: string;
   maxRows: number;
   /** Of all values together. */

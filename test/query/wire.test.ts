@@ -52,7 +52,7 @@ describe('what the process of a statement says', () => {
   });
 
   it('is asked for by a task that says its length', () => {
-    const task = { path: '/m', sql: 'SELECT 1', maxText: Number.POSITIVE_INFINITY } as Task;
+    const task = { mirror: '/m', sql: 'SELECT 1', maxText: Number.POSITIVE_INFINITY } as Task;
     const sent = encode(task);
     assert.deepEqual([bodyLength(sent), decodeTask(sent.subarray(4))], [sent.length - 4, task]);
   });
