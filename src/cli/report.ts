@@ -1,8 +1,17 @@
 import type { Command } from 'commander';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
+import type { SourceReport } from '../reports/together.ts';
 import { counted } from '../text/text.ts';
-import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
+import {
+  type Context,
+  closing,
+  type Flags,
+  openTogether,
+  type Together,
+  wholeNumber,
+  worstExit,
+} from './context.ts';
 import { screenWidth } from './table.ts';
 
 type Text =
@@ -17,7 +26,7 @@ type Text =
   | 'by'
   | 'against'
   | 'format';
-type ReportFlags = Flags<Text, 'same' | 'includeClosed' | 'markTold'>;
+type ReportFlags = Flags<Text, 'same' | 'includeClosed' | 'markTold' | 'all'>;
 
 export const REPORT_FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof REPORT_FORMATS)[number];
@@ -27,6 +36,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('report')
     .argument('[name]', 'which report; without one, the list of them')
     .description('ready-made answers: trends, rankings, response times, demand by customer')
+    .option('--all', 'of all sources of sources.yaml; each row says of which source it is')
     .option('--board <board>', 'only one board, by its short name, name or id')
     .option('--status <names>', 'only posts that are in these statuses now, with commas between')
     .option('--since <date>', 'from when: 2026-01-31, an ISO time, or how long ago (30d)')
@@ -55,7 +65,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--format <format>', `${REPORT_FORMATS.join(', ')}; --json is the last of them`)
     .addHelpText('after', EXAMPLES)
     .action((name: string | undefined, flags: ReportFlags) =>
-      report(openContext(program, stop), name, flags),
+      report(openTogether(program, stop, flags), name, flags),
     );
 }
 
@@ -69,10 +79,16 @@ Examples:
   feedback-mirror report top-posts --segment plan=Pro
   feedback-mirror report shipped --since 30d --format csv --mark-told > tell.csv
   feedback-mirror report demand --by company
+  feedback-mirror report overview --all
 
 Customers come from "feedback-mirror segments import customers.csv".`;
 
-async function report(context: Context, name: string | undefined, flags: ReportFlags): Promise<void> {
+async function report(
+  { contexts, isTogether }: Together,
+  name: string | undefined,
+  { all: _, ...flags }: ReportFlags,
+): Promise<void> {
+  const [context] = contexts as [Context];
   const format = formatOf(context, flags.format);
   const text = await import('./report-text.ts');
   if (name === undefined) {
@@ -90,7 +106,11 @@ async function report(context: Context, name: string | undefined, flags: ReportF
   }
   if (flags.markTold && name !== 'shipped')
     throw new AppError('usage', '--mark-told is for the report shipped');
-  const result = await answer(context, name, flags);
+  if (flags.markTold && isTogether)
+    throw new AppError('usage', '--mark-told is for one source: say which with --source NAME');
+  const result = isTogether
+    ? await answerTogether(contexts, name, flags)
+    : await answer(context, name, flags);
   if (format === 'json') context.printData(JSON.stringify(result));
   else if (format === 'csv') {
     const [{ reportCsv }, { calendarOf }] = await Promise.all([
@@ -119,7 +139,11 @@ async function markTold({ settings, say }: Context, { rows, people = [] }: Repor
   say(`${counted(marked, 'person', 'people')} marked as told.`);
 }
 
-async function answer({ settings }: Context, name: string, flags: ReportFlags): Promise<ReportResult> {
+async function answer(
+  { settings }: Pick<Context, 'settings'>,
+  name: string,
+  flags: ReportFlags,
+): Promise<ReportResult> {
   const [{ readForReports }, { reportNamed, runReport }] = await Promise.all([
     import('../app/readers.ts'),
     import('../reports/run.ts'),
@@ -129,6 +153,35 @@ async function answer({ settings }: Context, name: string, flags: ReportFlags): 
   const request = { ...requestOf(flags), timeZone, usualDelivered };
   await using reader = closing(readForReports(settings));
   return await runReport(reader, known, request);
+}
+
+/** A source that cannot answer is told of, and the others still do. */
+async function answerTogether(
+  contexts: readonly Context[],
+  name: string,
+  flags: ReportFlags,
+): Promise<ReportResult> {
+  const [{ reportNamed }, { refuseForSeveral, reportTogether }] = await Promise.all([
+    import('../reports/run.ts'),
+    import('../reports/together.ts'),
+  ]);
+  const known = reportNamed(name);
+  refuseForSeveral(known);
+  const found: SourceReport[] = [];
+  const failures: unknown[] = [];
+  for (const { settings, say } of contexts)
+    try {
+      // Days and weeks begin at the same time in all rows.
+      const { timeZone } = (contexts[0] as Context).settings;
+      const report = await answer({ settings: { ...settings, timeZone } }, name, flags);
+      found.push({ source: settings.source ?? '', report });
+    } catch (error) {
+      failures.push(error);
+      say(`${settings.source}: ${messageOf(error)}`);
+    }
+  if (found.length === 0) throw failures[0];
+  process.exitCode = worstExit(failures);
+  return reportTogether(known, found, requestOf(flags).limit);
 }
 
 function requestOf(flags: ReportFlags): Omit<ReportRequest, 'timeZone'> {
