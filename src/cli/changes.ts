@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { fileId } from '../base/files.ts';
-import type { ChangeFeed, ChangeQuery } from '../changes/feed.ts';
+import type { ChangeQuery } from '../changes/feed.ts';
+import type { ChangeReads } from '../changes/together.ts';
 import {
   type Context,
-  closing,
   collect,
   EXIT_CODES,
   type Flags,
-  openContext,
+  openTogether,
+  type Together,
   wholeNumber,
 } from './context.ts';
 
-type ChangesFlags = Flags<'since' | 'limit', 'follow'> & { type?: string[]; board?: string[] };
+type ChangesFlags = Flags<'since' | 'limit', 'follow' | 'all'> & { type?: string[]; board?: string[] };
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -23,6 +24,7 @@ export function register(program: Command, stop: AbortSignal): void {
       'only what came after this number or position; "now" for what comes from now on',
     )
     .option('--follow', 'go on printing changes as they come')
+    .option('--all', 'of all sources of sources.yaml; a position is over all of them')
     .option(
       '--type <type>',
       'only this type, such as post.created, or post.* for all of a post; repeatable',
@@ -31,7 +33,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--board <board>', 'only what is on this board, by its name or short name; repeatable', collect)
     .option('--limit <n>', 'stop after so many')
     .addHelpText('after', HELP)
-    .action((flags: ChangesFlags) => changes(openContext(program, stop), flags));
+    .action((flags: ChangesFlags) => changes(openTogether(program, stop, flags), flags));
 }
 
 const HELP = `
@@ -43,7 +45,8 @@ long or the mirror was put back to an earlier state, the exit code is 5: take a 
 Examples:
   feedback-mirror changes --since now --follow
   feedback-mirror changes --type post.status_changed --board mobile
-  feedback-mirror changes --since 1042 --type 'post.*' --type 'comment.*'`;
+  feedback-mirror changes --since 1042 --type 'post.*' --type 'comment.*'
+  feedback-mirror changes --all --since now --follow`;
 
 const PAGE = 500;
 /** How often a feed that is followed is asked for news; the question is a read of one counter. */
@@ -59,19 +62,34 @@ interface Reading {
  * A file that is replaced stays as it was for whoever has it open, and no news ever come. So a feed that is followed is opened anew where
  * another file is in its place; the position tells whether it goes on from there.
  */
-async function changes(context: Context, flags: ChangesFlags): Promise<void> {
-  const { fileOf, openChanges } = await import('../app/readers.ts');
-  const { path } = fileOf(context.settings);
+async function changes({ contexts, isTogether }: Together, flags: ChangesFlags): Promise<void> {
+  const [context] = contexts as [Context];
   const left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
   const reading: Reading = { since: flags.since ?? '', left };
   for (let isOver = false; !isOver; ) {
-    const isReplaced = fileWatch(context, path);
-    await using feed = closing(openChanges(context.settings));
-    for (const list of feed.head().notMirrored)
+    await using opened = await openFeeds(contexts, isTogether);
+    for (const list of opened.feed.head().notMirrored)
       context.say(`The first sweep of ${list} is not complete: its changes are told from then on.`);
-    isOver = await print({ context, feed, flags, isReplaced }, reading);
+    isOver = await print({ context, flags, ...opened }, reading);
   }
   if (context.signal.aborted) process.exitCode = EXIT_CODES.interrupted;
+}
+
+async function openFeeds(contexts: readonly Context[], isTogether: boolean) {
+  const [{ fileOf, openChanges }, { feedTogether }] = await Promise.all([
+    import('../app/readers.ts'),
+    import('../changes/together.ts'),
+  ]);
+  const watches = contexts.map((context) => fileWatch(context, fileOf(context.settings).path));
+  const feeds = new Map(contexts.map(({ settings }) => [settings.source ?? '', openChanges(settings)]));
+  const [only] = feeds.values();
+  return {
+    feed: isTogether || !only ? feedTogether(() => feeds) : only,
+    isReplaced: () => watches.some((isReplaced) => isReplaced()),
+    async [Symbol.asyncDispose]() {
+      for (const feed of feeds.values()) feed.close();
+    },
+  };
 }
 
 /** Whether another file has taken the place of the one that is there now. While there is none, as in the middle of a restore, none has. */
@@ -88,7 +106,7 @@ function fileWatch(context: Context, path: string): () => boolean {
 
 interface Source {
   context: Context;
-  feed: ChangeFeed;
+  feed: ChangeReads;
   flags: ChangesFlags;
   isReplaced: () => boolean;
 }

@@ -54,7 +54,7 @@ export async function startSources(program: Command, first: Sources, signal: Abo
       metrics,
       releasePort,
       sites: sitesOf(set),
-      parts: [(scope) => addOverview(scope, set, metrics)],
+      parts: [(scope) => addOverview(scope, set, { metrics, log })],
     });
     opened.push(() => http.close());
     const follow = follower(set.follow, http.url, opened);

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Change } from '../changes/change.ts';
-import type { ChangeFeed, ChangeQuery, FeedHead } from '../changes/feed.ts';
+import type { ChangeQuery, FeedHead } from '../changes/feed.ts';
+import type { ChangeReads } from '../changes/together.ts';
 import type { RecentPost, RecentPosts } from '../search/browse/browse.ts';
 import { numberOf, textOf } from './dashboard/parameters.ts';
 import { originalOf } from './dashboard/posts.ts';
@@ -11,7 +12,7 @@ import { FEED_PATH } from './server/guard.ts';
 import { canWrite, openStream } from './server/replies.ts';
 
 export interface ChangesDeps {
-  feed: ChangeFeed;
+  feed: ChangeReads;
   log: Logger;
   /** How often the file is asked for news while somebody listens. */
   everyMs?: number;

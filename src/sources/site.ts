@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { pastOrNull } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
 import { type Metrics, mergedText } from '../base/metrics.ts';
 import { readWithin } from '../base/timeout.ts';
+import { addChanges } from '../http/changes.ts';
 import { addAssetFiles } from '../http/dashboard/assets.ts';
 import { splitMount } from '../http/server/guard.ts';
 import type { Sites } from '../http/server/server.ts';
 import { escaped, LOGIN_STYLE } from '../http/server/session.ts';
 import { assess, type Health } from '../service/health.ts';
 import { durationText, grouped } from '../text/text.ts';
+import { feedOfAll } from './feed.ts';
 import type { RunningSource } from './running.ts';
 import type { SourceSet } from './set.ts';
 
@@ -44,8 +47,13 @@ export interface SourcesAnswer {
 
 const ANSWER_MS = 3000;
 
-/** Health, metrics and the overview of all sources. */
-export function addOverview(app: FastifyInstance, set: SourceSet, own: Metrics): void {
+interface Own {
+  metrics: Metrics;
+  log: Logger;
+}
+
+/** Health, metrics, changes and the overview of all sources. */
+export function addOverview(app: FastifyInstance, set: SourceSet, { metrics: own, log }: Own): void {
   const read = (): Promise<SourceState[]> => Promise.all(set.all().map(stateOf));
   app.get('/readyz', async (_request, reply) => {
     const sources = await read();
@@ -66,6 +74,9 @@ export function addOverview(app: FastifyInstance, set: SourceSet, own: Metrics):
       sources: (await read()).map(({ checks: _, ...source }) => source),
     }),
   );
+  const { feed, close } = feedOfAll(set);
+  addChanges(app, { feed, log });
+  app.addHook('onClose', async () => close());
   addAssetFiles(app);
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page(await read())));
 }
