@@ -25,6 +25,7 @@ export function openPublisher(settings: Settings, url: Secret): Publishing {
     source,
     schema,
     words: PUBLIC_TABLES,
+    sourceName: settings.source,
     openSession,
     clock: systemClock,
     last: lastPublished(lastPublishedPath(settings)),

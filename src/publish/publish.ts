@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
 import type { Touched } from '../changes/feed.ts';
+import { viewsOfAll } from '../postgres/all.ts';
 import {
   type CopyPosition,
   createRest,
@@ -27,6 +28,8 @@ export interface CopyDeps {
   source: PublishSource;
   schema: string;
   words: readonly PublishedWords[];
+  /** The name of the source where there are several; its copy is then also in the views over all. */
+  sourceName?: string | null | undefined;
 }
 
 /** What a session remembers of what it wrote. Another session knows nothing, and so writes it once more. */
@@ -46,10 +49,22 @@ export async function openCopy(deps: CopyDeps): Promise<Copy> {
   if (!position) await refuseForeignTables(session, schema);
   const known: Known = { position, digests: new Map(), versions: { post: 0, comment: 0 }, runs: null };
   if (position) known.versions = await lastVersions(deps);
+  let isAmongAll = false;
   return {
     number: () => known.position?.number ?? 0,
-    publish: () => source.snapshot((snapshot) => publish(deps, known, snapshot)),
+    async publish() {
+      const written = await source.snapshot((snapshot) => publish(deps, known, snapshot));
+      if (!isAmongAll) await putAmongAll(deps);
+      isAmongAll = true;
+      return written;
+    },
   };
+}
+
+/** Once a session. The copy itself does not depend on it: what PostgreSQL refuses here is left out. */
+async function putAmongAll({ session, source, schema, sourceName }: CopyDeps): Promise<void> {
+  if (sourceName == null) return;
+  await viewsOfAll(session, { source: sourceName, schema }, source.tables).catch(() => false);
 }
 
 /** Where the copy of this mirror stands; null where the schema holds none. */
@@ -57,7 +72,7 @@ export async function refuseOtherCopy({
   session,
   source,
   schema,
-}: Omit<CopyDeps, 'words'>): Promise<CopyPosition | null> {
+}: Omit<CopyDeps, 'words' | 'sourceName'>): Promise<CopyPosition | null> {
   const position = await readCopyPosition(session, schema);
   if (position) refuseOther(position, source, schema);
   return position;
