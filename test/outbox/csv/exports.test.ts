@@ -40,6 +40,16 @@ const EXPORTS: Record<string, Expected> = {
     closed: [4, 5, 8],
     lost: 'statuses, tags, dates',
   },
+  'backlog-ja.csv': {
+    columns: '件名, 詳細, カテゴリー名, -, -, キー',
+    closed: [6, 8],
+    lost: 'statuses, dates, attachments',
+  },
+  'bugzilla.csv': {
+    columns: 'Summary, -, -, -, -, Bug ID',
+    closed: [4, 6, 8],
+    lost: 'statuses, dates',
+  },
   'canny.csv': {
     columns: 'title, details, board, author email, author name, id',
     closed: [5, 6],
@@ -99,6 +109,11 @@ const EXPORTS: Record<string, Expected> = {
     columns: '标题, 描述, 分类, 邮箱, 姓名, 编号',
     closed: [3, 4, 7],
     lost: 'statuses, dates',
+  },
+  'feature-upvote.csv': {
+    columns: 'Title, Description, -, Contributor email, Contributor, Suggestion ID',
+    closed: [5, 7, 9],
+    lost: 'statuses, votes, comments, dates, tags',
   },
   'freshdesk.csv': {
     columns: 'Subject, -, -, Email, Full name, Ticket ID',
@@ -173,6 +188,11 @@ const EXPORTS: Record<string, Expected> = {
     closed: [3, 6],
     lost: 'tags, statuses, dates, votes',
   },
+  'otrs-de.csv': {
+    columns: 'Betreff, Nachricht, -, -, -, Ticketnummer',
+    closed: [4, 7, 10],
+    lost: 'dates, statuses',
+  },
   'productboard-features.csv': {
     columns: '-, Description, -, -, -, ID',
     asks: ['title: Name'],
@@ -183,6 +203,11 @@ const EXPORTS: Record<string, Expected> = {
     columns: 'Note title, Note text, -, User email, User name, Note ID',
     closed: [4, 7],
     lost: 'tags, dates, statuses',
+  },
+  'redmine-de.csv': {
+    columns: 'Thema, Beschreibung, Kategorie, -, Autor, -',
+    closed: [5, 6, 8],
+    lost: 'statuses, dates',
   },
   'sales-list-short.csv': {
     columns: '-, -, -, -, Customer name, -',

@@ -31,6 +31,9 @@ export function isClosedState(text: string): boolean {
 const NO =
   /^(|0|-|no|n|false|none|null|nein|falsch|non|faux|falso|não|nee|onwaar|nie|fałsz|いいえ|否|false|unresolved|open)$/iu;
 
+/** Redmine's "% done": a share of the work, and no yes. */
+const PART = /^([2-9]|[1-9]\d)([.,]\d+)?\s*%?$/;
+
 /** The state of a row: a column that says that it is over goes before one that does not. Null where no column says anything. */
 export function stateReader(columns: readonly StateColumn[]): (cells: readonly string[]) => RowState | null {
   // A file has few states and many rows.
@@ -44,7 +47,7 @@ export function stateReader(columns: readonly StateColumn[]): (cells: readonly s
     let open: RowState | null = null;
     for (const { header, index, role } of columns) {
       const text = cells[index]?.trim() ?? '';
-      const isClosed = role === 'closing' ? !NO.test(text) : isClosedText(text);
+      const isClosed = role === 'closing' ? !NO.test(text) && !PART.test(text) : isClosedText(text);
       if (isClosed) return { text: role === 'closing' ? header : text, isClosed };
       if (role === 'state' && text !== '') open ??= { text, isClosed };
     }

@@ -75,10 +75,10 @@ export const WHOSE = vocabulary(
 );
 
 export const BOARD = vocabulary(`
-  board, board slug, board name, category, categories, forum, Kategorien, catégories, categorías, categorias, area, product area, section, Kategorie, Bereich, Produktbereich, Rubrik
+  board, board slug, board name, category, category name, categories, forum, Kategorien, catégories, categorías, categorias, area, product area, section, Kategorie, Bereich, Produktbereich, Rubrik
   catégorie, rubrique, domaine, tableau, categoría, foro, tablero, área, sección, categoria, quadro, seção, fórum
   categoria, area, bacheca, sezione, categorie, rubriek, gebied, onderdeel, kategoria, obszar, dział, tablica, sekcja
-  カテゴリ, カテゴリー, ボード, 分野, 分類, 领域, 类别, 分类, 板块, 版块, 看板, 類別`);
+  カテゴリ, カテゴリー, カテゴリー名, ボード, 分野, 分類, 领域, 类别, 分类, 板块, 版块, 看板, 類別`);
 
 export const MAIL = vocabulary(`
   email, e-mail, mail, emails, Mailadresse, Emailadresse, emailadres, mailadres, created by email, submitted by email, courriel, mél, correo, correio, posta, poczta, メール, メールアドレス, eメール
@@ -91,7 +91,7 @@ export const ADDRESS_WORD = vocabulary(`
 /** Who asked for something; who works on it, such as an assignee, did not. */
 const ASKERS = `
   contact, contacts, customer, customers, client, clients, author, authors, creator, creators, user, users, requester, requestor,
-  requesters, submitter, sender, respondent, respondents, reporter
+  requesters, submitter, contributor, sender, respondent, respondents, reporter
   Kontakt, Kontakte, Kunde, Kunden, Kundin, Kundinnen, Autor, Autors, Autorin, Autoren, Ersteller, Erstellerin, Nutzer, Nutzerin,
   Benutzer, Absender, Absenderin, Melder, Einsender, auteur, auteurs, autrice, utilisateur, utilisatrice, créateur, demandeur
   contacto, contactos, cliente, clientes, autor, autora, autores, usuario, usuarios, creador, solicitante, contato, usuário, criador
@@ -101,7 +101,7 @@ export const ASKER = vocabulary(ASKERS);
 
 export const ASKERS_NAME = vocabulary(`
   author, author name, username, user name, customer, customer name, creator, creator name, requester name, sender, sender name,
-  submitter, submitter name, contact name, created by name, submitted by, submitted by name, Vollständiger Name, Melder, Autor, Kunde, Kundenname, Absender, Ersteller, Name des Autors, Vor- und Nachname
+  submitter, submitter name, contributor, contributor name, contact name, created by name, submitted by, submitted by name, Vollständiger Name, Melder, Autor, Kunde, Kundenname, Absender, Ersteller, Name des Autors, Vor- und Nachname
   nom complet, auteur, demandeur, client, nom du client, nom de l'auteur, nom et prénom, nombre completo, solicitante, autor, cliente, nombre del autor, nombre y apellidos
   nome completo, nome do cliente, nome do autor, autore, richiedente, nome e cognome, klant, klantnaam, aanvrager, indiener, volledige naam
   klient, zgłaszający, imię i nazwisko
@@ -110,7 +110,7 @@ export const ASKERS_NAME = vocabulary(`
 export const ANY_NAME = vocabulary('name, requester, nom, nombre, nome, naam, imię, 名前, 名字');
 
 export const KEY = vocabulary(`
-  external id, ref, reference, external key, ticket id, issue key, card id, task id, post id, idea id, idea reference, case number,
+  external id, ref, reference, external key, ticket id, issue key, bug id, card id, task id, post id, idea id, idea reference, case number,
   conversation id, response id, Vorgangsschlüssel, clé de ticket, clave de incidencia, chave do item, record id, submission id, feature id, Referenz, Kennung, Vorgangsnummer, Ticketnummer, identifiant,
   référence, referencia, identificador, referência, riferimento, identificativo, referentie, kenmerk, identyfikator, numer zgłoszenia
   識別子, 管理番号, チケット番号, チケットid, キー, 课题关键字, 编号, 工单编号, 唯一标识`);
@@ -132,8 +132,8 @@ export const CLOSED = vocabulary(`
   closed, close, done, complete, completed, shipped, released, launched, live, delivered, deployed, implemented, resolved, solved, fixed,
   finished, archived, archive, canceled, cancelled, declined, rejected, dismissed, duplicate, duplicated, merged, obsolete, abandoned,
   deleted, removed, trashed, spam, wontfix, inactive, exists
-  geschlossen, erledigt, fertig, abgeschlossen, umgesetzt, veröffentlicht, ausgeliefert, gelöst, behoben, archiviert, abgelehnt, abgebrochen,
-  verworfen, Duplikat, storniert, zusammengeführt, gelöscht
+  geschlossen, erledigt, fertig, abgeschlossen, umgesetzt, veröffentlicht, ausgeliefert, gelöst, behoben, archiviert, abgelehnt, abgewiesen, abgebrochen,
+  verworfen, Duplikat, storniert, zusammengeführt, zusammengefügt, gelöscht
   fermé, fermée, clos, clôturé, clôturée, terminé, terminée, fini, résolu, résolue, livré, livrée, publié, publiée, archivé, archivée, rejeté,
   rejetée, refusé, refusée, annulé, annulée, doublon
   cerrado, cerrada, hecho, hecha, completado, completada, terminado, terminada, finalizado, finalizada, resuelto, resuelta, entregado,
