@@ -18,6 +18,8 @@ import { examineAccess, examineFile, examineFolder, examineService, type Service
 export interface DoctorInput {
   dataDir: string;
   mirror: OpenOptions;
+  /** Whether a large file of the mirror is read whole, too. */
+  isDeep?: boolean;
   /** Null for the built-in sandbox, which is not there to be asked while nothing runs. */
   upstream: { host: string; firstPage(signal: AbortSignal): Promise<Page<unknown>> } | null;
   /** A server of its own, or a file that is counted without changing it: null where there is none yet. */
@@ -33,9 +35,9 @@ export async function* examine(
   input: DoctorInput,
   signal: AbortSignal,
 ): AsyncGenerator<Check, void, undefined> {
-  const { dataDir, mirror, upstream, queue, copy, service } = input;
+  const { dataDir, mirror, isDeep = false, upstream, queue, copy, service } = input;
   yield await check('data folder', () => examineFolder(dataDir), 'data-folder');
-  yield* examineMirror(mirror);
+  yield* examineMirror(mirror, isDeep);
   yield* examineDrift(mirror);
   signal.throwIfAborted();
   yield await check('upstream', () => examineUpstream(upstream, signal));
@@ -75,7 +77,7 @@ function driftsSince(mirror: OpenOptions, since: string): DriftRow[] {
   }
 }
 
-async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
+async function* examineMirror(mirror: OpenOptions, isDeep: boolean): AsyncGenerator<Check, void, undefined> {
   if (!existsSync(mirror.path)) {
     const finding = warning(
       `${mirror.path} is not there yet`,
@@ -87,7 +89,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   }
   let found: Checkup | undefined;
   yield await check('mirror', () => {
-    found = readable(mirror);
+    found = readable(mirror, isDeep);
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
@@ -100,7 +102,7 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
   for (const webhook of webhooks) yield { name: `webhook ${webhook.id}`, ...examineWebhook(webhook) };
   yield await check('write-ahead log', () => examineLog(walBytes));
   yield await check('search index', () => examineIndex(unindexed));
-  yield { name: 'reports', ...examineColumns(wronglyPacked) };
+  if (wronglyPacked) yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
   for (const list of failing) yield { name: `sweeps of ${list.resource}`, ...examineSweeps(list) };
   for (const { resource, isIncomplete, notes } of lists)
@@ -108,9 +110,9 @@ async function* examineMirror(mirror: OpenOptions): AsyncGenerator<Check, void, 
 }
 
 /** SQLite may find the damage only where it gets stuck in it. A disk that is full or fails leaves the file as it was. */
-function readable(mirror: OpenOptions): Checkup {
+function readable(mirror: OpenOptions, isDeep: boolean): Checkup {
   try {
-    return checkUp(mirror);
+    return checkUp(mirror, isDeep);
   } catch (error) {
     const cause: unknown = error instanceof AppError ? error.cause : error;
     const isDamage = /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(Object(cause), 'code')));
@@ -127,11 +129,14 @@ function damaged(path: string, faults: string[]): string {
 }
 
 function wholeness(path: string, { faults }: Checkup): Finding | null {
-  return faults.length > 0 ? fault(damaged(path, faults), RESTORE, 'mirror-damaged', 'storage') : null;
+  return faults && faults.length > 0
+    ? fault(damaged(path, faults), RESTORE, 'mirror-damaged', 'storage')
+    : null;
 }
 
-function described(path: string, { bytes, schema, ms }: Checkup): string {
-  return `${path}, ${sizeText(bytes)}, schema ${schema}, checked whole in ${durationText(ms)}`;
+function described(path: string, { bytes, schema, faults, ms }: Checkup): string {
+  const how = faults ? `checked whole in ${durationText(ms)}` : 'not read whole; --deep does that';
+  return `${path}, ${sizeText(bytes)}, schema ${schema}, ${how}`;
 }
 
 /** What is known of it, and what is left to do; told until a whole sweep was read and every row was looked for. */

@@ -1,9 +1,10 @@
 import type { Packed } from '../mirror/index/columns.ts';
+import { firstBy } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import { described, openOnly } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { firstBy, type Question } from './tally.ts';
+import type { Question } from './tally.ts';
 
 const DAY_MS = 86_400_000;
 /** Ages in days at which a class of posts ends: votes come fast in the first week and slowly after a year. */
@@ -67,16 +68,26 @@ export function surprise(gain: number, usual: number): number {
     : Math.sqrt(2 * (gain * Math.log(gain / usual) - (gain - usual)));
 }
 
+/** Votes and days by age. */
+interface Cells {
+  gains: Float64Array;
+  days: Float64Array;
+}
+
+const noCells = (): Cells => ({
+  gains: new Float64Array(AGES.length),
+  days: new Float64Array(AGES.length),
+});
+
 /** Votes and days of all posts by board and age, with the age of a post at each vote and each day. */
 function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number) {
-  const boards = new Map<number, { gains: Float64Array; days: Float64Array }>();
-  const cellOf = (board: number) => {
-    const found = boards.get(board) ?? {
-      gains: new Float64Array(AGES.length),
-      days: new Float64Array(AGES.length),
-    };
-    boards.set(board, found);
-    return found;
+  const boards = new Map<number, Cells>();
+  const cellOf = (board: number): Cells => {
+    const found = boards.get(board);
+    if (found) return found;
+    const made = noCells();
+    boards.set(board, made);
+    return made;
   };
   /** The days that a post had in the period at the age of a class. */
   const daysAt = (i: number, age: number): number => {
@@ -84,27 +95,33 @@ function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number
     const begins = Math.max(from, made + (AGES[age - 1] ?? 0) * DAY_MS);
     return Math.max(0, Math.min(until, made + (AGES[age] ?? 0) * DAY_MS) - begins) / DAY_MS;
   };
-  const all = { gains: new Float64Array(AGES.length), days: new Float64Array(AGES.length) };
-  const add = (cells: Float64Array, age: number, n: number): void => {
+  const all = noCells();
+  const add = (cells: Float64Array | number[], age: number, n: number): void => {
     cells[age] = (cells[age] ?? 0) + n;
   };
+  const oldest = AGES.length - 1;
   for (let i = 0; i < posts.rows; i++) {
+    const made = posts.created[i] ?? 0;
+    if (made >= until) continue;
     const { days } = cellOf(posts.board[i] ?? 0);
-    for (let age = 0; age < AGES.length; age++) {
+    // Most posts of a large mirror are of the last class all the time.
+    const isOld = made + (AGES[oldest - 1] ?? 0) * DAY_MS <= from;
+    for (let age = isOld ? oldest : 0; age <= oldest; age++) {
       const n = daysAt(i, age);
       if (n === 0) continue;
       add(days, age, n);
       add(all.days, age, n);
     }
   }
-  const own = new Map<number, Float64Array>();
+  // Plain lists: a hundred thousand typed arrays would be half of the time of the report.
+  const own = new Map<number, number[]>();
   return {
     gain(i: number, votes: number, at: number): void {
       const days = (at - (posts.created[i] ?? 0)) / DAY_MS;
       const age = AGES.findIndex((end) => days < end);
       add(cellOf(posts.board[i] ?? 0).gains, age, votes);
       add(all.gains, age, votes);
-      const mine = own.get(i) ?? new Float64Array(AGES.length);
+      const mine = own.get(i) ?? AGES.map(() => 0);
       own.set(i, mine);
       add(mine, age, votes);
     },

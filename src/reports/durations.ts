@@ -1,4 +1,5 @@
 import type { Packed } from '../mirror/index/columns.ts';
+import { setOf } from '../mirror/index/select.ts';
 import { REPLIES } from './lists.ts';
 import type { Answer } from './report.ts';
 import type { KnownStatus, ReportReader } from './store.ts';
@@ -13,7 +14,6 @@ import {
   quantile,
   secondOf,
   selection,
-  setOf,
   weekFinder,
 } from './tally.ts';
 import { ifRead } from './watching.ts';

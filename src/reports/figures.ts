@@ -168,6 +168,8 @@ function periodsAt(recent: Within, prior: Within | null): (at: number) => number
 /** What was written in a period and in the one it is compared with; people are counted over the whole of each. */
 function activity({ posts, comments, team }: Facts, { period, prior, board, buckets }: FiguresRequest) {
   const whenAt = periodsAt(within(period), within(prior));
+  /** Most of what was written is older than both. */
+  const least = Math.min(Date.parse(period.since), Date.parse(prior.since));
   /** A person has a bit for each of the two periods; those of the team have both from the beginning. */
   const isFirst = bitsOf(posts.creator, comments.creator);
   for (const id of team) {
@@ -185,7 +187,8 @@ function activity({ posts, comments, team }: Facts, { period, prior, board, buck
   const [newPosts, bucketOf] = [new Int32Array(buckets.length), bucketFinder(buckets)];
   for (let i = 0; i < posts.rows; i++) {
     const at = posts.created[i] ?? 0;
-    const periods = posts.gone[i] === 0 ? whenAt(at) : 0;
+    if (at < least || posts.gone[i] !== 0) continue;
+    const periods = whenAt(at);
     if (periods === 0 || (board !== null && posts.board[i] !== board)) continue;
     count(asks, periods, posts.creator[i] ?? 0);
     const place = periods >= 2 ? bucketOf(at) : -1;
@@ -193,7 +196,9 @@ function activity({ posts, comments, team }: Facts, { period, prior, board, buck
   }
   const placeOf = board === null ? null : placesOf(posts.id);
   for (let i = 0; i < comments.rows; i++) {
-    const periods = comments.gone[i] === 0 ? whenAt(comments.created[i] ?? 0) : 0;
+    const at = comments.created[i] ?? 0;
+    if (at < least || comments.gone[i] !== 0) continue;
+    const periods = whenAt(at);
     if (periods === 0) continue;
     if (placeOf !== null && posts.board[placeOf(comments.post[i] ?? 0)] !== board) continue;
     count(says, periods, comments.creator[i] ?? 0);

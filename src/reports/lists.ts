@@ -1,9 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
+import { firstBy, setOf } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { firstBy, firstReplies, placesOf, type Question, secondOf, selection, setOf } from './tally.ts';
+import { firstReplies, placesOf, type Question, secondOf, selection } from './tally.ts';
 
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
 

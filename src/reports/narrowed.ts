@@ -1,5 +1,5 @@
+import { setOf } from '../mirror/index/select.ts';
 import type { ReportReader } from './store.ts';
-import { setOf } from './tally.ts';
 
 /**
  * The mirror as if the posts that others wrote were deleted and were not made yet: so every report is about these people, also one that

@@ -1,5 +1,6 @@
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { setOf } from '../mirror/index/select.ts';
 import type { MirroredBoard } from '../mirror/store/boards.ts';
 import { counted, grouped, nearest } from '../text/text.ts';
 import { againstNamed, changeOf, comparedColumns, comparedRows, earlier } from './against.ts';
@@ -29,7 +30,7 @@ import { shipped } from './shipped.ts';
 import { type StatusNoting, statusesNamed, statusNotes, statusSets } from './status-sets.ts';
 import type { ReportReader, Watched } from './store.ts';
 import { boards, delivered, newByWeek, syncHealth } from './sums.ts';
-import { type Question, setOf } from './tally.ts';
+import type { Question } from './tally.ts';
 import { coverage, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
 
 /** Answers one question about the mirror. Throws AppError('usage') for a name, board, date or flag that makes no sense. */

@@ -1,9 +1,10 @@
 import { iso } from '../base/clock.ts';
+import { setOf } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { titlesOf } from './lists.ts';
 import type { Answer, Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { type Question, selection, setOf } from './tally.ts';
+import { type Question, selection } from './tally.ts';
 
 const POSTS = ['id', 'created', 'board', 'status', 'gone', 'version'] as const;
 

@@ -1,16 +1,8 @@
+import { setOf } from '../mirror/index/select.ts';
 import { REPLIES } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import {
-  boundOf,
-  firstReplies,
-  placesOf,
-  present,
-  type Question,
-  selection,
-  setOf,
-  weekFinder,
-} from './tally.ts';
+import { boundOf, firstReplies, placesOf, present, type Question, selection, weekFinder } from './tally.ts';
 import { ifRead } from './watching.ts';
 
 /** Reports that count posts and comments by board, status or week. */

@@ -1,5 +1,6 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
+import { DENSE, firstBy, setOf } from '../mirror/index/select.ts';
 import type { Bucket } from './moment.ts';
 import type { FoundCustomer } from './segments.ts';
 import type { WatchedBucket } from './watching.ts';
@@ -33,20 +34,6 @@ export interface Question {
   customers: readonly FoundCustomer[];
   /** Of a report about people: only these; null for everybody. */
   people: readonly number[] | null;
-}
-
-/** Ids below this are looked up in an array, which takes a tenth of the time of a map. */
-const DENSE = 2 ** 24;
-
-export function setOf(ids: readonly number[]): (id: number) => boolean {
-  const greatest = ids.reduce((most, id) => Math.max(most, id), -1);
-  if (greatest >= DENSE) {
-    const set = new Set(ids);
-    return (id) => set.has(id);
-  }
-  const flags = new Uint8Array(greatest + 1);
-  for (const id of ids) flags[id] = 1;
-  return (id) => flags[id] === 1;
 }
 
 /** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
@@ -153,40 +140,6 @@ export function flagged(rows: number, isWanted: (row: number) => boolean): (row:
 /** Everything that is there now: what is dated later is not counted before then. */
 export function present(asked: Question): Question {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
-}
-
-/** The greatest weight stands first; the order of those that weigh the same. */
-interface Order {
-  weight(row: number): number;
-  ties(a: number, b: number): number;
-}
-
-/** The first of them by an order, in it. Sorting all would take longer than everything else. */
-export function firstBy(
-  rows: number,
-  isWanted: (row: number) => boolean,
-  limit: number,
-  { weight, ties }: Order,
-): number[] {
-  const best: number[] = [];
-  const compare = (a: number, b: number): number => weight(b) - weight(a) || ties(a, b);
-  let least = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < rows && limit > 0; row++) {
-    // Nearly all of a million rows end here.
-    if (weight(row) < least || !isWanted(row)) continue;
-    const worst = best[limit - 1];
-    if (worst !== undefined && compare(row, worst) >= 0) continue;
-    let [low, high] = [0, best.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compare(best[middle] ?? 0, row) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    best.splice(low, 0, row);
-    if (best.length > limit) best.pop();
-    if (best.length === limit) least = weight(best.at(-1) ?? 0);
-  }
-  return best;
 }
 
 export function bestOf<T>(items: readonly T[], limit: number, compare: (a: T, b: T) => number): T[] {

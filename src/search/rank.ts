@@ -9,7 +9,10 @@ import { marker, READ } from './marks.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
 const TITLE_WEIGHT = 8;
-/** Of a match in more posts than this the newest with it in the title are taken: it says little, and ranking so many takes too long. */
+/**
+ * Of a match in more posts than this the newest are taken: it says little, and ranking so many takes too long. As many of the newest are
+ * looked through for those with it in the title, which come first.
+ */
 const COMMON = 30_000;
 /** A word in this many posts is not asked for beside others. SQLite counts every post of each word that is ranked by. */
 const VERY_COMMON = 200_000;
@@ -43,6 +46,11 @@ export function readFor(isInAddresses: boolean): (text: string) => string {
   return isInAddresses ? (text) => text : withoutAddresses;
 }
 
+/** Whether a match in so many posts is ranked. */
+export function isRankable(posts: number): boolean {
+  return posts < COMMON;
+}
+
 export type Rank = ReturnType<typeof ranking>;
 
 /** Questions to the index of posts, each bounded by what it reads and not by the size of the mirror. */
@@ -69,20 +77,20 @@ export function ranking(db: Db) {
   };
   const size = (terms: readonly Term[]): Sized[] =>
     terms.map((term) => ({ term, posts: estimate(matchTerm(term)) }));
-  const ask = (sql: (condition: string) => string, match: string, { filter, limit }: Scope): Scored[] =>
-    db.prepare<object, Scored>(sql(conditionOf(filter))).all({ match, limit, ...filterBound(filter) });
+  const ask = (sql: (condition: string) => string, bound: object, { filter, limit }: Scope): Scored[] =>
+    db.prepare<object, Scored>(sql(conditionOf(filter))).all({ ...bound, limit, ...filterBound(filter) });
 
   /** The best by relevance; of very many the newest, those with a match in their title first. */
   const best = (match: string, scope: Scope, posts = estimate(match)): Scored[] =>
-    posts < COMMON ? ask(SEARCH_SQL.best, match, scope) : newest(match, scope);
-  const newest = (match: string, scope: Scope): Scored[] => {
-    const inTitle = ask(SEARCH_SQL.newest, `title : (${match})`, scope);
+    isRankable(posts) ? ask(SEARCH_SQL.best, { match }, scope) : newest(match, scope, posts);
+  const newest = (match: string, scope: Scope, posts = estimate(match)): Scored[] => {
+    const last = newestId.get() ?? 0;
+    const floor = Math.floor(last * (1 - Math.min(1, COMMON / posts)));
+    const inTitle = ask(SEARCH_SQL.newest, { match: `title : (${match})`, floor }, scope);
     if (inTitle.length >= scope.limit) return inTitle;
     const known = new Set(inTitle.map(({ id }) => id));
-    return [...inTitle, ...ask(SEARCH_SQL.newest, match, scope).filter(({ id }) => !known.has(id))].slice(
-      0,
-      scope.limit,
-    );
+    const others = ask(SEARCH_SQL.newest, { match, floor: 0 }, scope).filter(({ id }) => !known.has(id));
+    return [...inTitle, ...others].slice(0, scope.limit);
   };
   /** The best that have any of these, together in no more posts than can be ranked. */
   const any = (sized: readonly Sized[], scope: Scope): Scored[] => {
@@ -116,7 +124,7 @@ export const SEARCH_SQL = {
      ORDER BY relevance, rowid DESC LIMIT $limit`,
   newest: (condition: string) => `
     SELECT rowid AS id, 0 AS relevance FROM posts_text
-     WHERE posts_text MATCH $match AND ${condition}
+     WHERE posts_text MATCH $match AND rowid >= $floor AND ${condition}
      ORDER BY rowid DESC LIMIT $limit`,
 } as const;
 

@@ -11,6 +11,7 @@ import { LINE, LINES, type PostLine } from './browse/post.ts';
 import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
 import {
   isEveryPost,
+  isRankable,
   matchOf,
   type Rank,
   ranking,
@@ -169,7 +170,12 @@ function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
 function bestOfWords(rank: Rank, sized: readonly Sized[], scope: Scope): Ids {
   const unknown = sized.filter(({ posts }) => posts === 0).map(({ term }) => term);
   const wanted = telling(sized);
-  const all = wanted.length === 0 || unknown.length > 0 ? [] : rank.best(matchOf(wanted), scope);
+  // So many posts at the most have all of them; to count those would be another walk over each word.
+  const fewest = Math.min(...wanted.map(({ posts }) => posts));
+  const all =
+    wanted.length === 0 || unknown.length > 0
+      ? []
+      : rank.best(matchOf(wanted), scope, isRankable(fewest) || wanted.length === 1 ? fewest : undefined);
   const ids = all.map(({ id }) => id);
   if (ids.length >= FEW || wanted.length < 2) return { ids, isPartial: false, unknown };
   const some = rank.some(wanted, scope).map(({ id }) => id);

@@ -12,8 +12,12 @@ const SIGNS = new RegExp(SIGN, 'gu');
 const SIGN_RUN = new RegExp(`${SIGN}+`, 'gu');
 /** As the tokenizer of the index sees words: letters, digits and the marks on them. */
 export const LETTER = '[\\p{L}\\p{N}\\p{Co}]';
+/** Pictures and flags that people write; arrows and marks such as © are none. The colour of a skin is left out. */
+const EMOJI =
+  '(?:\\p{Regional_Indicator}{2}|(?![\\xa9\\xae\\u203c\\u2049\\u2122\\u2139\\u2190-\\u21ff])\\p{Extended_Pictographic})';
+const EMOJIS = new RegExp(EMOJI, 'gu');
 const WORD = new RegExp(
-  `${SIGN}|(?:(?!${SIGN})${LETTER})(?:(?!${SIGN})${LETTER}|[\\p{M}\\u00ad\\u200b-\\u200d])*`,
+  `${EMOJI}|${SIGN}|(?:(?!${SIGN})${LETTER})(?:(?!${SIGN})${LETTER}|[\\p{M}\\u00ad\\u200b-\\u200d])*`,
   'gu',
 );
 /** From the beginning of a word on: tried at each of its letters, a word as long as a book would hold up the service for minutes. */
@@ -89,6 +93,25 @@ function remembering<T>(make: (piece: string) => T): (piece: string) => T {
  */
 const IN_ADDRESS = '\ue000';
 
+/** Begins the word that the index holds for an emoji: its tokenizer would leave the sign itself out. */
+const PICTURED = '\ue001';
+
+/** Emoji as words of their own, each as the numbers of its signs. */
+export function withEmojiWords(text: string): string {
+  return text.replace(EMOJIS, (emoji) => ` ${emojiWord(emoji)} `);
+}
+
+function emojiWord(emoji: string): string {
+  return PICTURED + [...emoji].map((sign) => sign.codePointAt(0)?.toString(16).padStart(5, '0')).join('');
+}
+
+/** The same, for a person. */
+export function withEmoji(words: string): string {
+  return words.replace(/\ue001([0-9a-f]+)/g, (_, numbers: string) =>
+    String.fromCodePoint(...(numbers.match(/.{5}/g) ?? []).map((number) => Number.parseInt(number, 16))),
+  );
+}
+
 /** A word as the index holds it inside an address. */
 export function inAddress(word: string): string {
   return `${IN_ADDRESS}${word}`;
@@ -113,7 +136,7 @@ export function searchable(text: string): string {
 function wordsSeen(text: string): string {
   // As many bytes as signs is plain ASCII, which is told in a third of the time that a pattern takes.
   const isForeign = Buffer.byteLength(text) !== text.length && FOREIGN.test(text);
-  const folded = isForeign ? fold(text).replace(SIGNS, ' $& ') : text;
+  const folded = isForeign ? withEmojiWords(fold(text).replace(SIGNS, ' $& ')) : text;
   if (!JOINED_IN.test(folded)) return folded;
   // At the end, where they stand between no two words that a phrase could be about.
   const joined = new Set(joinedForms(folded));
@@ -167,7 +190,7 @@ export function tokensOf(text: string): Token[] {
       end: index + word.length,
     }));
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
-    word: fold(word),
+    word: word.search(EMOJIS) < 0 ? fold(word) : emojiWord(fold(word)),
     start: index,
     end: index + word.length,
   }));

@@ -1,4 +1,4 @@
--- Made by "npm run schema" from the migrations up to version 33; not to be edited.
+-- Made by "npm run schema" from the migrations up to version 35; not to be edited.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -62,8 +62,6 @@ CREATE TABLE posts (
   deleted_at     TEXT,
   erased_at      TEXT
 ) STRICT;
-
-CREATE INDEX posts_by_created ON posts (created);
 
 CREATE INDEX posts_deleted ON posts (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -691,3 +689,7 @@ CREATE TABLE drifts (
   since    TEXT NOT NULL,
   ended_at TEXT
 ) STRICT;
+
+CREATE INDEX posts_by_votes ON posts (votes_count);
+
+CREATE INDEX posts_by_created ON posts (created, deleted_at);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { firstBy, setOf } from '../../src/mirror/index/select.ts';
 import type { Bucket } from '../../src/reports/moment.ts';
 import {
   bestOf,
   bitsOf,
   boundOf,
   bucketFinder,
-  firstBy,
   firstReplies,
   groups,
   numbered,
@@ -15,7 +15,6 @@ import {
   quantile,
   secondOf,
   selection,
-  setOf,
   weekFinder,
 } from '../../src/reports/tally.ts';
 

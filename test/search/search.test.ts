@@ -29,6 +29,25 @@ describe('a search', () => {
     assert.deepEqual(await ids('zeppelin', { limit: 2 }), [2, 3]);
   });
 
+  it('finds emoji as words, whatever the colour of the skin, and marks them', async (t) => {
+    const { ids, search } = await shelfOf(t, [
+      post(1, 'Dark mode 🌙', 'Please 👍🏽'),
+      post(2, 'Dark mode', 'I ❤️ it, as in 🇩🇪'),
+      post(3, 'Moon 🌕', '© 2026 🇩🇰🇪🇸'),
+    ]);
+    for (const [text, ...meant] of [
+      ['🌙', 1],
+      ['👍', 1],
+      ['dark 👍🏿', 1],
+      ['❤', 2],
+      ['🇩🇪', 2],
+      ['"mode 🌙"', 1],
+    ] as const)
+      assert.deepEqual(await ids(text), meant, text);
+    assert.deepEqual(await ids('©'), []);
+    assert.equal(marked((await search.find('🌙')).hits[0]?.title), 'Dark mode [🌙]');
+  });
+
   it('folds accents and case, and finds singular and plural', async (t) => {
     const { ids } = await shelfOf(t, [
       post(1, 'Résumé'),
@@ -195,7 +214,7 @@ describe('a search among many posts', () => {
     ] as const) {
       const plan = db
         .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-        .all({ match: `"${words[0]}"`, limit: 50 });
+        .all({ match: `"${words[0]}"`, limit: 50, floor: 0 });
       const steps = plan.map(({ detail }) => detail).filter((step) => /\b(posts|posts_text|p)\b/.test(step));
       assert.match(steps[0] ?? '', /^SCAN posts_text VIRTUAL TABLE INDEX \d+:.*M/, name);
       for (const step of steps.slice(1))

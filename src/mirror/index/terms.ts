@@ -7,6 +7,8 @@ import {
   LETTER,
   segment,
   signsOf,
+  withEmoji,
+  withEmojiWords,
 } from '../../text/words.ts';
 
 /** More words than anyone types; each is a look-up of its own. */
@@ -37,7 +39,7 @@ export function readTerms(
   text: string,
   { typing = false, most = MOST_WORDS, isInAddresses = true } = {},
 ): Term[] {
-  const given = fold(text.slice(0, MOST_CHARACTERS)).replaceAll(inAddress(''), ' ');
+  const given = withEmojiWords(fold(text.slice(0, MOST_CHARACTERS)).replace(/[\ue000\ue001]/g, ' '));
   const terms: Written[] = [];
   let at = 0;
   for (const quoted of given.matchAll(QUOTED)) {
@@ -149,5 +151,5 @@ export function matchTerm({ phrases, isOpen, isInAddresses }: Term): string {
 
 /** The term as it was written, for a person. */
 export function rowText({ phrases: [words = []] }: Term): string {
-  return words.some(isUnspaced) ? words.join('') : words.join(' ');
+  return withEmoji(words.some(isUnspaced) ? words.join('') : words.join(' '));
 }

@@ -3,31 +3,22 @@ import { scalar } from '../../db/sql.ts';
 import { openMirrorReadOnly } from '../../mirror/file/open.ts';
 import { matchText, readTerms } from '../../mirror/index/terms.ts';
 import { segmentReader } from '../../segments/filter.ts';
+import { columnList, type Listed } from './columns-list.ts';
 import { companyReader } from './company.ts';
-import { conditionsOf, filterBound, isThin, type PostFilter } from './filter.ts';
+import {
+  conditionsOf,
+  filterBound,
+  isThin,
+  type PageRequest,
+  type Place,
+  type PostFilter,
+  type Sort,
+} from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { peopleReader } from './people.ts';
 import { LINE, LINES, type ListedPost, type PostLine, postReader } from './post.ts';
 
-export const SORTS = ['newest', 'oldest', 'votes', 'comments', 'changed'] as const;
-type Sort = (typeof SORTS)[number];
-
-export interface PageRequest {
-  filter: PostFilter;
-  sort: Sort;
-  /** Where the page before it ended, or, backward, where the page after it begins; null for the first. */
-  after: Place | null;
-  isBackward?: boolean;
-  limit: number;
-  /** So many characters of each content; 180 unless given. */
-  beginning?: number;
-}
-
-/** A row at an end of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
-export interface Place {
-  key: string | number;
-  id: number;
-}
+export { type PageRequest, type Place, SORTS } from './filter.ts';
 
 export interface PostPage {
   rows: ListedPost[];
@@ -60,26 +51,26 @@ const BEGINNING = 180;
 /** Enough for the narrow index of a million posts. */
 const CACHE_KB = 128_000;
 
-const ORDER: Record<Sort, { column: string; way: 'ASC' | 'DESC' }> = {
-  newest: { column: 'created', way: 'DESC' },
-  oldest: { column: 'created', way: 'ASC' },
-  votes: { column: 'votes_count', way: 'DESC' },
-  comments: { column: 'comments_count', way: 'DESC' },
-  changed: { column: 'version_at', way: 'DESC' },
-};
+/** Without a filter that few posts pass, the index of times has the order of the page. */
+function isIndexed(filter: PostFilter, sort: Sort): sort is 'newest' | 'oldest' {
+  return (sort === 'newest' || sort === 'oldest') && !isThin(filter) && filter.deleted !== 'only';
+}
 
-/** The ids of a page, found without a look at any text; its rows are fetched afterwards. */
-export function pageSql({ filter, sort, after, isBackward = false }: Omit<PageRequest, 'limit'>): string {
-  const { column } = ORDER[sort];
-  const isUp = (ORDER[sort].way === 'ASC') !== isBackward;
+interface OrderedRequest extends Omit<PageRequest, 'limit' | 'sort'> {
+  sort: 'newest' | 'oldest';
+}
+
+/** The ids of a page in the order of time, found without a look at any text; its rows are fetched afterwards. */
+export function pageSql({ filter, sort, after, isBackward = false }: OrderedRequest): string {
+  const isUp = (sort === 'oldest') !== isBackward;
   const way = isUp ? 'ASC' : 'DESC';
-  // The plus leaves the planner with the narrow index, which is in the order of time within a board and status.
+  // With the plus the planner does not walk all by time until a page is full.
   const plus = isThin(filter) ? '+' : '';
-  const beyond = after ? [`(${plus}p.${column}, p.id) ${isUp ? '>' : '<'} ($key, $id)`] : [];
+  const beyond = after ? [`(${plus}p.created, p.id) ${isUp ? '>' : '<'} ($key, $id)`] : [];
   const where = [...conditionsOf(filter), ...beyond];
   return `
-    SELECT p.id, p.${column} AS key FROM posts p ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
-     ORDER BY ${plus}p.${column} ${way}, p.id ${way} LIMIT $limit`;
+    SELECT p.id, p.created AS key FROM posts p ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+     ORDER BY ${plus}p.created ${way}, p.id ${way} LIMIT $limit`;
 }
 
 const ROWS = `
@@ -122,12 +113,17 @@ export function openBrowseReads(options: OpenOptions) {
     const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
     return scalar(db)<object, number>(sql).get(filterBound(filter)) ?? 0;
   };
+  const inColumns = columnList(db);
+  const listed = (request: PageRequest): Listed => {
+    const { filter, sort, after } = request;
+    if (!isIndexed(filter, sort)) return inColumns(request);
+    const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
+    const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
+    return { places, posts: count(filter) };
+  };
   const page = (request: PageRequest): PostPage => {
-    const { filter, after, isBackward, limit, beginning } = request;
-    // The posts of one person are few, and found by a walk over all: that one walk counts them too.
-    const most = filter.creator.length === 0 || after ? limit + 1 : COUNTED_TO + 1;
-    const bound = { ...filterBound(filter), ...(after ?? {}), limit: most };
-    const found = db.prepare<object, Place>(pageSql(request)).all(bound);
+    const { after, isBackward, limit, beginning } = request;
+    const { places: found, posts } = listed({ ...request, limit: limit + 1 });
     const shown = found.slice(0, limit);
     if (isBackward) shown.reverse();
     const isCut = found.length > limit;
@@ -138,7 +134,7 @@ export function openBrowseReads(options: OpenOptions) {
       ),
       next: isCut || isBackward ? (shown.at(-1) ?? null) : null,
       previous: (isBackward ? isCut : after) ? (shown[0] ?? null) : null,
-      total: totalOf(!after && found.length < most ? found.length : count(filter)),
+      total: totalOf(posts),
     };
   };
   return {

@@ -17,6 +17,26 @@ export interface PostFilter {
   segment: SegmentChoice | null;
 }
 
+export const SORTS = ['newest', 'oldest', 'votes', 'comments', 'changed'] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface PageRequest {
+  filter: PostFilter;
+  sort: Sort;
+  /** Where the page before it ended, or, backward, where the page after it begins; null for the first. */
+  after: Place | null;
+  isBackward?: boolean;
+  limit: number;
+  /** So many characters of each content; 180 unless given. */
+  beginning?: number;
+}
+
+/** A row at an end of a page. Sorted by votes, a post that climbs meanwhile can be met again; none that stays is skipped. */
+export interface Place {
+  key: string | number;
+  id: number;
+}
+
 export const EVERY_LIVE_POST: PostFilter = {
   board: [],
   status: [],
@@ -68,13 +88,7 @@ export function filterBound(filter: PostFilter): Record<string, string | number>
   return { ...Object.fromEntries([...lists, ...bounds]), ...people };
 }
 
-/** Few posts match: walking all by time until a page is full would read their texts. One status of one board is in that order already. */
+/** Few posts may match: walking all by time until a page is full would read their texts. */
 export function isThin({ board, status, creator, votes, segment }: PostFilter): boolean {
-  const isOnePart = board.length === 1 && status.length === 1;
-  return (
-    creator.length > 0 ||
-    votes !== null ||
-    segment !== null ||
-    (board.length + status.length > 0 && !isOnePart)
-  );
+  return board.length + status.length + creator.length > 0 || votes !== null || segment !== null;
 }
