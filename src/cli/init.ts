@@ -317,8 +317,8 @@ function summary(
   { posts, comments, boards }: Survey,
   overridden: readonly string[],
 ): string[] {
-  const told = (name: string, { rows, isWhole, order }: ListSurvey): string =>
-    `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}, ${order}`;
+  const told = (name: string, { rows, isWhole }: ListSurvey): string =>
+    `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}`;
   return [
     `${URL.parse(url)?.host} took the token:`,
     told('posts', posts),

@@ -164,6 +164,21 @@ describe('the rule for absent rows', () => {
     assert.equal(deletedBy(judged, 8), 22);
   });
 
+  it('trusts the order again after twenty sweeps also where new rows push others down in every sweep', () => {
+    const unstable: Pages = [...without(8).slice(0, 3), [16, 17, 18, 2, 19, 20]];
+    /** While it is read, a new row comes on top: the last row of a page comes again on the next one. */
+    const pushed = (sweep: number): Pages => {
+      const rows = [...range(101, 100 + sweep).toReversed(), ...without(8).flat()];
+      return paged(rows.toSpliced(5, 0, rows[4] as number));
+    };
+    const judged = judge([ALL, unstable, ...range(1, 25).map(pushed)]);
+    assert.deepEqual(
+      judged.map(({ outOfPlace }) => outOfPlace),
+      [0, 1, ...Array<number>(25).fill(0)],
+    );
+    assert.notEqual(deletedBy(judged, 8), null);
+  });
+
   it('counts a row twice on a list that did not move as out of place, also at the start of the next page', () => {
     const overlapping: Pages = [range(1, 5), range(5, 9), range(9, 13)];
     assert.deepEqual(

@@ -76,7 +76,7 @@ describe('what rows carry', () => {
       ['oldest', (ids: number[]) => ids],
     ] as const)
       story(
-        `a status is renamed although its newest row ${how} before every sweep (${order} first)`,
+        `a status is renamed by the second sweep at the latest although its newest row ${how} (${order} first)`,
         async ({ store, read }) => {
           const showing = (name: string) => (id: number) => aPost(id, { status: { id: 8, name, color: '' } });
           const ids = [1, 2, 3, 4, 5, 6];
@@ -85,11 +85,9 @@ describe('what rows carry', () => {
             oneSweep(store, 'posts', posts, at);
           };
           readOnce(sorted(ids).map(showing('In progress')), 1);
-          for (const [n, last] of [6, 5].entries()) {
-            const row = (id: number) => (id >= last ? without(id) : [showing('Doing')(id)]);
-            readOnce(sorted(ids).flatMap(row), 2 + n);
-            assert.equal(name(), 'Doing');
-          }
+          const row = (id: number) => (id === 6 ? without(id) : [showing('Doing')(id)]);
+          for (const at of [2, 3]) readOnce(sorted(ids).flatMap(row), at);
+          assert.equal(name(), 'Doing');
         },
       );
 
@@ -196,20 +194,6 @@ describe('what rows carry', () => {
       assert.equal(read.table('commented_posts')[0]?.title, 'Dark mode');
       assert.equal(read.table('posts').length, 2);
       assert.equal(read.table('comments').length, 2);
-    },
-  );
-
-  story(
-    'a page received earlier gives way to one that has since seen the old value again',
-    async (mirror) => {
-      const { store, read } = mirror;
-      const onPosts = await begin(store, 'posts', 0);
-      await apply(store, onPosts, [aPost(1, named('true'))], 1);
-      await apply(store, onPosts, [aPost(1, named('true'))], 5);
-      await apply(store, onPosts, [aPost(1, named('for a while'))], 4, { now: minute(5) });
-      assert.equal(read.table('users')[0]?.name, 'true');
-      await apply(store, onPosts, [aPost(1, named('from now on'))], 6);
-      assert.equal(read.table('users')[0]?.name, 'from now on');
     },
   );
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError, codeOf } from '../../src/base/errors.ts';
-import type { Post } from '../../src/contract/decode.ts';
-import { fakeClock } from '../support/clock.ts';
 import { watchForWeeks } from '../support/mirror.ts';
 import { assertExact } from './mirror-rows.ts';
 import { KILLED, killedAfter, settledBench, stopAfter, type Workbench, workbenchFor } from './workbench.ts';
@@ -56,76 +54,6 @@ describe('a sweep that is killed', () => {
     const before = bench.sandbox.requests.length;
     assert.equal((await bench.sync(SWEEP)).outcome, 'complete');
     assert.equal(bench.sandbox.requests[before]?.url, last);
-  });
-
-  for (const written of [1, 3])
-    it(`after page ${written} reads all of the list where every walk shows it as it was when the walk began`, async (t) => {
-      const bench = await workbenchFor(t);
-      const { client } = bench;
-      const snapshot: Post[] = [];
-      for await (const { rows } of client.posts()) snapshot.push(...rows);
-      const asOf = (now: string): typeof client => ({
-        ...client,
-        async *posts({ from = '', ...options } = {}) {
-          const [place = '', moment = now] = from.split('&as_of=');
-          for await (const page of client.posts({ ...options, from: place })) {
-            const old = page.rows.map((row) => snapshot.find(({ id }) => id === row.id) ?? row);
-            yield {
-              ...page,
-              cursor: page.cursor && `${page.cursor}&as_of=${moment}`,
-              next: page.next && `${page.next}&as_of=${moment}`,
-              rows: moment === '1' ? old : page.rows,
-            };
-          }
-        },
-      });
-      await assert.rejects(
-        bench.sync(SWEEP, { store: killedAfter(bench.store, written), client: asOf('1') }),
-        KILLED,
-      );
-      await bench.restart();
-      bench.sandbox.world.editPost(1, { content: 'changed at the end of the list' });
-      const { resumed, outcome } = await bench.sync(SWEEP, { client: asOf('2') });
-      assert.deepEqual([resumed, outcome], [1, 'complete']);
-      assertExact(bench.path, bench.sandbox.world, ['posts']);
-    });
-
-  it('takes nothing back that a head pass saw meanwhile, where pages show the list as it was when the walk began', async (t) => {
-    const clock = fakeClock();
-    const bench = await settledBench(t, {}, clock);
-    const { client } = bench;
-    const frozen = new Map<number, Post>();
-    for await (const { rows } of client.posts()) for (const row of rows) frozen.set(row.id, row);
-    /** The cursor tells nobody that it has a moment in it. */
-    let walks = 0;
-    const frozenWalk: typeof client = {
-      ...client,
-      async *posts({ from = '', ...options } = {}) {
-        const [walk = '', place = ''] = from === '' ? [String(++walks)] : from.split('~');
-        for await (const page of client.posts({ ...options, from: place })) {
-          const old = page.rows.map((row) => frozen.get(row.id) ?? row);
-          yield { ...page, next: page.next && `${walk}~${page.next}`, rows: walk === '1' ? old : page.rows };
-        }
-      },
-    };
-    await assert.rejects(bench.sync(SWEEP, { ...stopAfter(3), client: frozenWalk }), /stopped by the test/);
-    clock.advance(60_000);
-    for (const id of [28, 23, 18, 12]) bench.sandbox.world.editPost(id, { title: `New ${id}` });
-    await bench.sync({ resource: 'posts', mode: 'head' });
-    const versions = () => bench.query('SELECT post_id FROM post_versions ORDER BY post_id');
-    assert.deepEqual(
-      versions(),
-      [12, 18, 23, 28].map((post_id) => ({ post_id })),
-    );
-    clock.advance(60_000);
-    bench.sandbox.world.editPost(12, { title: 'Newer 12' });
-    const { resumed, outcome } = await bench.sync(SWEEP, { client: frozenWalk });
-    assert.deepEqual([resumed, outcome], [1, 'complete']);
-    assertExact(bench.path, bench.sandbox.world, ['posts']);
-    assert.deepEqual(
-      versions(),
-      [12, 12, 18, 23, 28].map((post_id) => ({ post_id })),
-    );
   });
 
   it('begins from the start where its cursor has run out and the upstream fails at it, but serves the list', async (t) => {

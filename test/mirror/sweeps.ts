@@ -36,7 +36,7 @@ export function judge(sweeps: readonly Pages[], before: Learned = NOTHING_LEARNE
     const shown = {
       ids: Float64Array.from(ids),
       index: indexOf(Float64Array.from(ids)),
-      page: Uint32Array.from(pages.flatMap((page, n) => page.map(() => n))),
+      starts: startsOf(pages),
     };
     const verdict = judgeAbsences({ last, shown, absent, missing, restored, learned });
     learned = verdict.learned;
@@ -51,6 +51,10 @@ export function judge(sweeps: readonly Pages[], before: Learned = NOTHING_LEARNE
     last = shown.ids;
     return judged;
   });
+}
+
+function startsOf(pages: Pages): Uint32Array {
+  return Uint32Array.from(pages, (_, n) => pages.slice(0, n).flat().length);
 }
 
 /** The sweep that deleted a row, counted from the first; null where none did. */

@@ -1,4 +1,4 @@
-import { type Compared, type Miss, missesOf, type Shown, type Way } from './miss.ts';
+import { type Compared, type Miss, missesOf, pageOf, type Shown, type Way } from './miss.ts';
 
 /**
  * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, so one miss
@@ -34,7 +34,7 @@ export interface Learned {
   back: number;
   frozen: number;
   gone: number;
-  /** For how many more sweeps every row that comes twice makes its pages unstable. */
+  /** For how many more sweeps also rows that seem to be pushed down make their pages unstable. */
   distrusted: number;
 }
 
@@ -74,7 +74,7 @@ export interface Verdict {
   missing: Map<number, Missing & { score: number }>;
   deleted: number[];
   learned: Learned;
-  /** Different rows that were shown, and rows that came again out of place. */
+  /** Different rows that were shown, and rows that came again without having been pushed down. */
   rows: number;
   outOfPlace: number;
 }
@@ -127,10 +127,10 @@ export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
 }
 
 /** A service that loses rows where its pages meet loses them at many places at once; one deleted row is at one place. */
-function lostAtBoundaries(misses: readonly Miss[], { page }: Shown): number {
+function lostAtBoundaries(misses: readonly Miss[], shown: Shown): number {
   const between = misses.filter(({ way }) => way === 'between' || way === 'frozen');
-  const places = new Set(between.map(({ before }) => page[before]));
-  return Math.max(0, places.size - 1) / Math.max(1, page.at(-1) ?? 0);
+  const places = new Set(between.map(({ before }) => pageOf(shown, before)));
+  return Math.max(0, places.size - 1) / Math.max(1, shown.starts.length - 1);
 }
 
 function learn({ missing, restored, learned }: Evidence, rows: number, outOfPlace: number): Learned {

@@ -52,6 +52,11 @@ export function packIds(ids: readonly number[]): Buffer {
   return Buffer.from(bytes);
 }
 
+/** The last byte of an id is below 128. */
+export function countIds(bytes: Uint8Array): number {
+  return bytes.reduce((count, byte) => count + (byte < 128 ? 1 : 0), 0);
+}
+
 export function* unpackIds(bytes: Uint8Array): Generator<number> {
   let last = 0;
   let size = 0;

@@ -1,10 +1,21 @@
-import { type IdIndex, indexOf } from './ids.ts';
+import type { IdIndex } from './ids.ts';
 
-/** What a sweep showed: the ids row by row, and the page on which each of them was. */
+/** What a sweep showed: the ids row by row, and where each page of them begins. */
 export interface Shown {
   ids: Float64Array;
-  page: Uint32Array;
+  starts: Uint32Array;
   index: IdIndex;
+}
+
+/** The number of the page on which this row was shown. */
+export function pageOf({ starts }: Shown, at: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 /** Two sweeps, one after the other. */
@@ -42,7 +53,7 @@ export interface Misses {
   misses: Miss[];
   /** Different rows that were shown. */
   rows: number;
-  /** Rows that came again out of place. */
+  /** Rows that came again without having been pushed down. */
   outOfPlace: number;
 }
 
@@ -52,7 +63,7 @@ const REACH = 30;
 export function missesOf(sweeps: Compared): Misses {
   const { last, shown, learned } = sweeps;
   const isFrozen = shown.ids.length === last.length && shown.ids.every((id, at) => id === last[at]);
-  const repeats = repeatsOf(shown, isFrozen || learned.distrusted > 0);
+  const repeats = repeatsOf(shown, isFrozen, learned.distrusted > 0);
   const misses = placesOf(sweeps).map((place) => ({
     ...place,
     way: wayOf(place, shown, repeats, isFrozen),
@@ -64,22 +75,35 @@ type Place = Omit<Miss, 'way'>;
 
 function placesOf({ last, shown, absent, missing }: Compared): Place[] {
   if (absent.size === 0) return [];
-  const stood = indexOf(last);
+  const around = [...missing.values()].flatMap(({ before, after }) => [before ?? -1, after ?? -1]);
+  const stood = placesIn(last, new Set([...absent, ...around]));
   const places = [...absent].map((id) => [id, ...neighboursOf(id, stood, missing)] as const);
   const rowBefore = nearestShown(last, shown.index, -1, new Set(places.map(([, before]) => before)));
   const rowAfter = nearestShown(last, shown.index, 1, new Set(places.map(([, , after]) => after)));
   return places.map(([id, before, after]) => ({ id, before: rowBefore(before), after: rowAfter(after) }));
 }
 
+/** Where some rows first stood in the last sweep. One reading of the list takes less memory than an index of it. */
+function placesIn(last: Float64Array, ids: ReadonlySet<number>): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let at = last.length - 1; at >= 0; at--)
+    if (ids.has(last[at] as number)) places.set(last[at] as number, at);
+  return places;
+}
+
 /**
  * Where the rows before and after an absent row were in the last sweep. A row that was first or last by then gets a neighbour where new
  * rows came. A row without a place, as a head pass brings it, comes first.
  */
-function neighboursOf(id: number, stood: IdIndex, missing: Compared['missing']): [number, number] {
+function neighboursOf(
+  id: number,
+  stood: ReadonlyMap<number, number>,
+  missing: Compared['missing'],
+): [number, number] {
   const at = stood.get(id);
-  if (at >= 0) return [at - 1, at + 1];
+  if (at !== undefined) return [at - 1, at + 1];
   const row = missing.get(id);
-  const [before, after] = [stood.get(row?.before ?? -1), stood.get(row?.after ?? -1)];
+  const [before, after] = [stood.get(row?.before ?? -1) ?? -1, stood.get(row?.after ?? -1) ?? -1];
   return [before >= 0 ? before : Math.max(0, after) - 1, after >= 0 ? after : before + 1];
 }
 
@@ -99,16 +123,17 @@ function wayOf({ before, after }: Place, shown: Shown, repeats: Repeats, isFroze
   const around = [before, after].filter((at) => at >= 0);
   if (around.some((at) => isNear(repeats.unstable, shown, at))) return 'unstable';
   if (around.length < 2) return 'edge';
-  const isTogether = before < after && shown.page[before] === shown.page[after];
+  const isTogether = before < after && pageOf(shown, before) === pageOf(shown, after);
   const isTwice = around.some((at) => repeats.ids.has(shown.ids[at] as number));
   if (isTogether && !isTwice) return 'inside';
   return isFrozen ? 'frozen' : 'between';
 }
 
 /** Whether a row is on one of these pages, or so near to one that it can be of equal rank with rows there. */
-function isNear(unstable: ReadonlySet<number>, { page }: Shown, at: number): boolean {
+function isNear(unstable: ReadonlySet<number>, shown: Shown, at: number): boolean {
   if (unstable.size === 0) return false;
-  const [first = 0, last = 0] = [page[Math.max(0, at - REACH)], page[Math.min(page.length - 1, at + REACH)]];
+  const first = pageOf(shown, Math.max(0, at - REACH));
+  const last = pageOf(shown, Math.min(shown.ids.length - 1, at + REACH));
   for (let near = first; near <= last; near++) if (unstable.has(near)) return true;
   return false;
 }
@@ -123,25 +148,32 @@ interface Repeats {
 
 /**
  * New rows push others down: those come again at the start of the next page, in the same order. A row that comes again in any other way
- * shows that the order changed between two requests, as where rows have equal dates and the database has no second key. Then the pages
- * from its first to its second place are unstable. On a list that did not move, or that is distrusted, every row that comes again does so.
+ * is out of place: it shows that the order changed between two requests, as where rows have equal dates and the database has no second
+ * key. Nothing is pushed down in a list that did not move. The pages from the first to the second place of such a row are unstable. In a
+ * distrusted list this also holds for rows that seem to be pushed down, but those do not renew the distrust.
  */
-function repeatsOf({ ids, page, index }: Shown, isDistrusted: boolean): Repeats {
+function repeatsOf(shown: Shown, isFrozen: boolean, isDistrusted: boolean): Repeats {
+  const { ids, starts, index } = shown;
   const repeats: Repeats = { ids: new Set(), outOfPlace: 0, unstable: new Set() };
   if (index.size === ids.length) return repeats;
+  let here = 0;
   // Where the last row that was pushed down to the start of this page first was; beyond all rows once another row has come.
-  let pushed = ids.length;
+  let pushed = -1;
   for (let at = 0; at < ids.length; at++) {
-    const [id, here] = [ids[at] as number, page[at] as number];
+    const id = ids[at] as number;
     const first = index.get(id);
-    if (page[at - 1] !== here) pushed = -1;
-    const isPushed = first < at && first > pushed && page[first] === here - 1;
+    while (at >= (starts[here + 1] ?? ids.length)) {
+      here++;
+      pushed = -1;
+    }
+    const isPushed = first < at && first > pushed && pageOf(shown, first) === here - 1;
     pushed = isPushed ? first : ids.length;
     if (first === at) continue;
     repeats.ids.add(id);
-    if (isPushed && !isDistrusted) continue;
-    repeats.outOfPlace++;
-    for (let n = page[first] as number; n <= here; n++) repeats.unstable.add(n);
+    const isInPlace = isPushed && !isFrozen;
+    if (!isInPlace) repeats.outOfPlace++;
+    if (isInPlace && !isDistrusted) continue;
+    for (let n = pageOf(shown, first); n <= here; n++) repeats.unstable.add(n);
   }
   return repeats;
 }

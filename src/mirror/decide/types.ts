@@ -60,11 +60,8 @@ export interface PageWrite {
 }
 
 export interface PageResult {
-  counts: PassCounts;
   /** True when no row of the page was new or different. */
   unchanged: boolean;
-  /** It showed something as it was before it was last seen to change, which was left as it is. */
-  isLate: boolean;
 }
 
 /** In SQL: a pass that reached its end, also where the list left out rows. */

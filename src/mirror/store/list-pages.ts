@@ -1,7 +1,7 @@
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
-import { indexOf, packIds, unpackIds } from '../decide/ids.ts';
+import { countIds, indexOf, packIds, unpackIds } from '../decide/ids.ts';
 import type { Shown } from '../decide/miss.ts';
 
 /**
@@ -54,18 +54,16 @@ export function listPages(db: Db) {
 
 /** A row that comes twice in a row on one page, as a careless join makes it, counts once. */
 function flat(pages: readonly Buffer[]): Omit<Shown, 'index'> {
-  // A byte holds one id at most.
-  const most = pages.reduce((bytes, { length }) => bytes + length, 0);
-  const [ids, page] = [new Float64Array(most), new Uint32Array(most)];
+  const ids = new Float64Array(pages.reduce((sum, bytes) => sum + countIds(bytes), 0));
+  const starts = new Uint32Array(pages.length);
   let size = 0;
   for (const [n, bytes] of pages.entries()) {
+    starts[n] = size;
     let before: number | null = null;
     for (const id of unpackIds(bytes)) {
-      if (id === before) continue;
-      ids[size] = id;
-      page[size++] = n;
+      if (id !== before) ids[size++] = id;
       before = id;
     }
   }
-  return { ids: ids.subarray(0, size), page: page.subarray(0, size) };
+  return { ids: ids.subarray(0, size), starts };
 }

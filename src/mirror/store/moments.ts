@@ -15,9 +15,3 @@ export interface Moments {
 export function isLate(seenAt: string, { shownAt, now }: Moments): boolean {
   return shownAt < seenAt && seenAt <= now;
 }
-
-/** How much a page changed, and how much of it was too late to. */
-export interface Written {
-  written: number;
-  late: number;
-}

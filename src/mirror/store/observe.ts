@@ -12,17 +12,15 @@ import {
   type Table,
   userTable,
 } from './entity-tables.ts';
-import { isLate, type Moments, type Written } from './moments.ts';
+import { isLate, type Moments } from './moments.ts';
 
 /**
  * Users, boards, statuses and short forms of posts come inside other rows, from two lists that are walked side by side. Rows may show
  * copies of different age: a name as it was when a comment was written. One copy counts: that of the newest live row, and of a post
- * before a comment; what other rows show is no change. A row that an earlier sweep missed, or that could not be read, shows nothing. A page
- * received before the stored values were seen, or kept by a cache since before that, never overwrites them.
+ * before a comment; what other rows show is no change. A row that a sweep missed, or that could not be read, shows nothing. A page that a
+ * cache kept since before the stored values changed never overwrites them.
  */
 
-/** Pages that are remembered for that: more than are ever under way at once. */
-const RECENT_PAGES = 32;
 /** Entities remembered as they stand in the database: the same people write most of the rows. */
 const KNOWN_ENTITIES = 20_000;
 
@@ -39,19 +37,6 @@ export interface Observed {
   references: Map<number, Shown<PostReference>>;
 }
 
-/** The pass that shows them. */
-interface Watching {
-  resource: Resource;
-  runId: number;
-}
-
-/** What a pass shows and a newer row was said to show otherwise: later pages may tell that this row has let go of it. */
-interface Unsettled {
-  runId: number;
-  observed: Observed;
-  when: Moments;
-}
-
 export function entityObserver(db: Db, changes: ChangeLog) {
   const tables = {
     users: userTable(db),
@@ -60,71 +45,25 @@ export function entityObserver(db: Db, changes: ChangeLog) {
     references: referenceTable(db),
   };
   const isNewest = newestChecks(db);
-  // A row tells when its values changed, not when they were last seen to be the same: that is known from these pages only.
-  const recent: { shownAt: string; observed: Observed }[] = [];
-  const unsettled = new Map<Resource, Unsettled>();
   const forgetKnown = keptUntilWritten(db, () => {
     for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
   });
-  const storeAll = (pass: Watching, observed: Observed, when: Moments, newer: Observed[]) => {
-    const { resource, runId } = pass;
-    const left = nothingShown();
+  /** Stores what a page of a list carried. Returns how many entities it wrote. */
+  return (resource: Resource, observed: Observed, when: Moments): number => {
+    forgetKnown();
     const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
-      observe(table, shown, { resource, ...when, changes }, (id, by) => {
-        if (newer.some((page) => page[kind].has(id))) return false;
-        if (isNewest[kind](resource, { id, by, runId })) return true;
-        left[kind].set(id, shown.get(id) as never);
-        return false;
-      });
-    const stored = [
-      store('users', tables.users, observed.users),
-      store('boards', tables.boards, observed.boards),
-      store('statuses', tables.statuses, observed.statuses),
-      store('references', tables.references, observed.references),
-    ];
-    const sum = (count: keyof Written): number => stored.reduce((all, each) => all + each[count], 0);
-    return { written: sum('written'), late: sum('late'), left };
-  };
-  return {
-    /** Stores what a page of a list carried. */
-    page(pass: Watching, observed: Observed, when: Moments): Written {
-      forgetKnown();
-      const newer = recent.filter((page) => isLate(page.shownAt, when)).map((page) => page.observed);
-      recent.push({ shownAt: when.shownAt, observed });
-      if (recent.length > RECENT_PAGES) recent.shift();
-      const { left, ...written } = storeAll(pass, observed, when, newer);
-      const before = unsettled.get(pass.resource);
-      const all = before?.runId === pass.runId ? before.observed : nothingShown();
-      for (const kind of KINDS) keepNewest<Entity>(all[kind], left[kind]);
-      unsettled.set(pass.resource, { runId: pass.runId, observed: all, when });
-      return written;
-    },
-    /** At the end of a whole sweep: stores what no newer row shows after all. */
-    settle(pass: Watching, now: string): void {
-      const left = unsettled.get(pass.resource);
-      unsettled.delete(pass.resource);
-      if (left?.runId !== pass.runId) return;
-      const when = { ...left.when, now };
-      const { users, references, ...named } = left.observed;
-      storeAll(pass, { ...nothingShown(), users, references }, when, []);
-      // Boards and statuses are renamed on all rows at once, people not always: here a row that this sweep missed does not count either.
-      storeAll({ ...pass, runId: NO_RUN }, { ...nothingShown(), ...named }, when, []);
-    },
+      observe(table, shown, { resource, ...when, changes }, (id, by) => isNewest[kind](resource, { id, by }));
+    return (
+      store('users', tables.users, observed.users) +
+      store('boards', tables.boards, observed.boards) +
+      store('statuses', tables.statuses, observed.statuses) +
+      store('references', tables.references, observed.references)
+    );
   };
 }
-
-const NO_RUN = -1;
-const KINDS = ['users', 'boards', 'statuses', 'references'] as const;
 
 export function nothingShown(): Observed {
   return { users: new Map(), boards: new Map(), statuses: new Map(), references: new Map() };
-}
-
-function keepNewest<T>(kept: Map<number, Shown<T>>, shown: ReadonlyMap<number, Shown<T>>): void {
-  for (const [id, copy] of shown) {
-    const other = kept.get(id);
-    if (other ? other.by < copy.by : kept.size < KNOWN_ENTITIES) kept.set(id, copy);
-  }
 }
 
 function observe<T extends Entity>(
@@ -132,9 +71,9 @@ function observe<T extends Entity>(
   shown: Map<number, Shown<T>>,
   { resource, changes, ...when }: { resource: Resource; changes: ChangeLog } & Moments,
   counts: (id: number, by: number) => boolean,
-): Written {
+): number {
   const { at } = when;
-  let [written, late] = [0, 0];
+  let written = 0;
   for (const { entity, by } of shown.values()) {
     if (isKnown(table.known[resource], entity)) continue;
     const stored = table.find.get(entity.id);
@@ -142,18 +81,14 @@ function observe<T extends Entity>(
       remember(table.known[resource], entity);
       continue;
     }
-    if (stored && isLate(stored.at(-1) as string, when)) {
-      late++;
-      continue;
-    }
-    if (stored && !counts(entity.id, by)) continue;
+    if (stored && (isLate(stored.at(-1) as string, when) || !counts(entity.id, by))) continue;
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
     tell(table, entity, stored, { resource, at, changes });
     written++;
   }
-  return { written, late };
+  return written;
 }
 
 function tell<T extends Entity>(
@@ -175,7 +110,6 @@ function tell<T extends Entity>(
 interface Copy {
   id: number;
   by: number;
-  runId: number;
 }
 
 type NewestCheck = (resource: Resource, copy: Copy) => boolean;
@@ -186,7 +120,7 @@ function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
     const newer = scalar(db)<Copy, number>(`
       SELECT EXISTS (SELECT 1 FROM ${table} t
        WHERE id > $by AND ${column} = $id AND deleted_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM absences WHERE resource = '${table}' AND id = t.id AND first_run <> $runId)
+         AND NOT EXISTS (SELECT 1 FROM absences WHERE resource = '${table}' AND id = t.id)
          AND NOT EXISTS (SELECT 1 FROM quarantine
                           WHERE resource = '${table}' AND iif(json_valid(body), body ->> 'id', NULL) = t.id))`);
     return (copy) => newer.get(copy) === 0;

@@ -11,7 +11,7 @@ import { changeLog, passEvents } from '../log/change-log.ts';
 import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { lateIndexes } from './late-indexes.ts';
-import type { Moments, Written } from './moments.ts';
+import type { Moments } from './moments.ts';
 import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
@@ -37,7 +37,7 @@ export function passes(db: Db, options: OpenOptions) {
     posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
     comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
   };
-  const observed = entityObserver(db, changes);
+  const observe = entityObserver(db, changes);
   const withoutErased = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db, absent.pages);
@@ -75,12 +75,12 @@ export function passes(db: Db, options: OpenOptions) {
     changes.refresh();
     // Before what the rows carry is compared: they count as rows that can be read.
     let written = release(pass, page);
-    const carried = observed.page(pass, carriedBy(page), when);
+    written += observe(resource, carriedBy(page), when);
     const rows =
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, when, pass, repeated)
         : writeRows(writers.comments, page.rows, when, pass, repeated);
-    written += carried.written + rows.written;
+    written += rows.written;
     text[resource].write();
     const seen = new Set<number>(page.rows.map((row) => row.id));
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
@@ -94,11 +94,7 @@ export function passes(db: Db, options: OpenOptions) {
     counts.quarantined += rejects.length;
     const isQuiet = written + rejects.length === 0;
     checkpoint(pass, state, isQuiet ? observedAt : null);
-    return {
-      counts,
-      unchanged: rows.written + rejects.length === 0,
-      isLate: carried.late + rows.late > 0,
-    };
+    return { unchanged: rows.written + rejects.length === 0 };
   }
 
   /** Takes rows that could be read out of quarantine, by their id also where that came in quotes; says how many entries went. */
@@ -141,10 +137,7 @@ export function passes(db: Db, options: OpenOptions) {
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
-    if (isWholeSweep) {
-      releaseOthers.run(resource, pass.runId);
-      observed.settle(pass, at);
-    }
+    if (isWholeSweep) releaseOthers.run(resource, pass.runId);
     const { suspects, held } = absent.counts(resource);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
     return runs.finish(end, { deleted, held, suspects }, at);
@@ -209,8 +202,8 @@ function writeRows<T extends Post | Comment>(
   when: Moments,
   pass: Pass,
   repeated: ReadonlySet<number> | undefined,
-): Written & { restored: number } {
-  let [written, late, restored] = [0, 0, 0];
+): { written: number; restored: number } {
+  let [written, restored] = [0, 0];
   // A b-tree that grows upwards fills its pages: a list that comes newest first made the file 1.6 times as large. Where a page shows a
   // row twice, the first one counts: writing both would be two changes in every sweep.
   const upwards = rows.toSorted((a, b) => a.id - b.id).filter(({ id }, i, all) => all[i - 1]?.id !== id);
@@ -219,15 +212,14 @@ function writeRows<T extends Post | Comment>(
     for (const row of upwards) {
       const effect = repeated?.has(row.id) && writer.has(row.id) ? 'unchanged' : writer.write(row, when);
       pass.counts[COUNTED[effect]]++;
-      if (effect === 'late') late++;
-      else if (effect !== 'unchanged') written++;
+      if (effect !== 'unchanged' && effect !== 'late') written++;
       if (effect === 'restored') restored++;
     }
   } finally {
     // What was read is true for this transaction only.
     writer.expect([]);
   }
-  return { written, late, restored };
+  return { written, restored };
 }
 
 /** As what the log of passes counts what happened to a row. */

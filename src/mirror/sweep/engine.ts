@@ -7,7 +7,7 @@ import type { Pass, PassEnd, PassMode, PassSummary } from '../decide/types.ts';
 import { head } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { NEW_SWEEP, type Sweep, type SweepState } from './state.ts';
-import { type Beginning, LostPlace, NO_POSITION, sweep } from './sweep.ts';
+import { LostPlace, sweep } from './sweep.ts';
 
 export interface SyncRequest {
   resource: Resource;
@@ -114,19 +114,19 @@ async function sweepPass(
   context: PassContext,
   { resource, acceptDeletes }: SyncRequest,
   now: number,
-  until: Beginning | null,
-): Promise<{ summary: PassSummary; began: Beginning }> {
+  until: ReadonlySet<number> | null,
+): Promise<{ summary: PassSummary; began: ReadonlySet<number> }> {
   const facts = factsOf(context, resource);
   const pass = context.store.beginPass({ resource, mode: 'sweep', now, resume: true });
   const state = pass.state === null ? NEW_SWEEP : (JSON.parse(pass.state) as SweepState);
   const under: Sweep = { pass, facts, state, counts: { ...pass.counts } };
   const resumable = (): string | null => {
-    if (under.state.receivedAt === null) return null;
+    if (under.state.cursor === '') return null;
     // Whatever is read again counts again.
     Object.assign(pass.counts, under.counts);
     return JSON.stringify(under.state);
   };
-  let shown = NO_POSITION;
+  let shown: ReadonlySet<number> = new Set();
   const summary = await recorded(context, pass, resumable, async () => {
     const { began, verdict, lacks, facts } = await sweep(context, under, until);
     shown = began;

@@ -36,7 +36,7 @@ export function writePage(
   { store, clock }: Pick<PassContext, 'store' | 'clock'>,
   pass: Pass,
   page: Page<Post | Comment>,
-  rest: Partial<Pick<PageWrite, 'shown' | 'state' | 'ageMs'>> = {},
+  rest: Partial<Pick<PageWrite, 'shown' | 'state'>> = {},
 ): PageResult {
   return store.applyPage({
     pass,

@@ -5,8 +5,6 @@ import type { Pass, PassCounts } from '../decide/types.ts';
 export interface SweepState {
   /** The page to read next. */
   cursor: string;
-  /** When the last page was received; null before the first. */
-  receivedAt: number | null;
   /** A cache in between showed a page as it was before the last sweep: this sweep says nothing that was not counted then. */
   isCached: boolean;
   /** A row came without an id that can be read: it may be any of those that seem to be missing. */
@@ -22,7 +20,6 @@ export interface SweepState {
 
 export const NEW_SWEEP: SweepState = {
   cursor: '',
-  receivedAt: null,
   isCached: false,
   hasUnknownRows: false,
   count: undefined,

@@ -16,8 +16,6 @@ export interface ListSurvey {
   rows: number;
   /** False where the look ended before the list did. */
   isWhole: boolean;
-  /** A clause: by what the list is sorted. */
-  order: string;
 }
 
 /** A look, not a sweep: the person waits for it. */
@@ -42,44 +40,12 @@ async function look(
   onRow: (row: Post | Comment) => void = () => undefined,
 ): Promise<ListSurvey> {
   const until = clock.monotonic() + LOOK_MS;
-  const order = orderWatch();
   let [rows, isWhole] = [0, true];
   for await (const page of walk(client, resource, { signal })) {
     rows += page.rows.length + page.rejects.length;
-    for (const row of page.rows) {
-      order.add(row);
-      onRow(row);
-    }
+    for (const row of page.rows) onRow(row);
     isWhole = page.next === null;
     if (clock.monotonic() > until) break;
   }
-  return { rows, isWhole, order: rows < 2 ? 'too few to show an order' : order.text() };
-}
-
-type Row = Pick<Post | Comment, 'id' | 'created'>;
-
-/** What the rows seen so far are sorted by, as a person would say it. */
-function orderWatch() {
-  const keys = {
-    'creation time': ({ created }: Row): number => Date.parse(created),
-    id: ({ id }: Row): number => id,
-  };
-  const names = Object.keys(keys) as (keyof typeof keys)[];
-  const steps = new Map(names.map((name) => [name, { rises: false, falls: false }]));
-  let before: Row | null = null;
-  return {
-    add(row: Row): void {
-      for (const [name, seen] of steps) {
-        const step = before === null ? 0 : keys[name](row) - keys[name](before);
-        if (step > 0) seen.rises = true;
-        if (step < 0) seen.falls = true;
-      }
-      before = row;
-    },
-    text(): string {
-      for (const [name, { rises, falls }] of steps)
-        if (rises !== falls) return `by ${name}, ${falls ? 'newest' : 'oldest'} first`;
-      return 'in no strict order';
-    },
-  };
+  return { rows, isWhole };
 }

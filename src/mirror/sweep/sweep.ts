@@ -14,55 +14,42 @@ export interface SweepEnd {
   /** What the list left out by its own word; null where it showed everything. */
   lacks: string | null;
   facts: ListFacts;
-  /** Where this process began to read. */
-  began: Beginning;
+  /** The rows of the first page that this process read. */
+  began: ReadonlySet<number>;
 }
-
-/** The first page that a process read: its place, and the ids of its rows. */
-export interface Beginning {
-  cursor: string;
-  ids: ReadonlySet<number>;
-}
-
-/** Before which nothing counts as read: the list is read to its end once more. */
-export const NO_POSITION: Beginning = { cursor: '', ids: new Set() };
 
 /**
- * Walks the whole list and says what its end allows to conclude. With `until`, where this process began to read before, it goes down to
- * there only: from there on everything has been read, and one command concludes nothing twice.
+ * Walks the whole list and says what its end allows to conclude. With `until`, the rows at which this process began to read before, it
+ * goes on until it has shown all of them: from there on everything has been read, and one command concludes nothing twice.
  */
-export async function sweep(context: PassContext, under: Sweep, until: Beginning | null): Promise<SweepEnd> {
+export async function sweep(
+  context: PassContext,
+  under: Sweep,
+  until: ReadonlySet<number> | null,
+): Promise<SweepEnd> {
   const { onPage } = context;
   const { resource } = under.pass;
   const pace = paceOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
-  // Some services show every page of a walk as the list was when the walk began. What follows an interruption is therefore taken to be as
-  // old as that, and changes no row that another pass has seen to change since. Where it would, the list is read once more to its end.
-  const stoppedAt = last.receivedAt;
-  let began: Beginning | null = null;
-  let isLate = false;
-  const cursors: string[] = [];
+  let began: ReadonlySet<number> | null = null;
   // Rows can have moved meanwhile, so all of them must come again and not just one.
-  const toReach = new Set(until?.ids ?? []);
+  const toReach = new Set(until);
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
     await context.turn?.();
-    const written = sweepPage(context, under, page, until ? 'again' : 'first', stoppedAt);
-    last = written.state;
-    isLate ||= written.isLate;
+    last = sweepPage(context, under, page, until ? 'again' : 'first');
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
     if (hasTime && !isIndexed) await indexAll(context, null);
     isIndexed ||= hasTime;
     pace.done();
-    began ??= { cursor: page.cursor, ids: new Set(page.rows.map(({ id }) => id)) };
-    if (page.cursor !== '') cursors.push(page.cursor);
+    began ??= new Set(page.rows.map(({ id }) => id));
     for (const { id } of page.rows) toReach.delete(id);
-    if (until?.ids.size && toReach.size === 0 && isSameWalk(cursors, until.cursor)) break;
+    if (until?.size && toReach.size === 0) break;
   }
-  if (began === null || isLate) began = NO_POSITION;
+  began ??= new Set();
   if (until) return { verdict: null, lacks: null, facts: under.facts, began };
   return { ...concluded(context, under, last), began };
 }
@@ -112,19 +99,6 @@ function newRowsOf(
   return newAtStart > 0 ? 'start' : newRows === 'start' ? null : 'elsewhere';
 }
 
-/**
- * Whether a place belongs to this walk. Some services write the moment at which a walk began into every `next`, and show the list as it
- * was then: what followed a place of an earlier walk was read as it was before this command. What two cursors of a walk have in common is
- * such a moment, or the same in every walk.
- */
-function isSameWalk(cursors: readonly string[], place: string): boolean {
-  if (cursors.includes(place)) return true;
-  const [one, other] = cursors.slice(-2).map((cursor) => cursor.split('&'));
-  if (!one || !other) return false;
-  const parts = place.split('&');
-  return one.every((part) => !other.includes(part) || parts.includes(part));
-}
-
 /** The upstream has forgotten where an interrupted sweep stopped, or the list has become shorter than that. */
 export class LostPlace extends AppError {
   constructor() {
@@ -161,8 +135,7 @@ function sweepPage(
   under: Sweep,
   page: AnyPage,
   reading: 'first' | 'again',
-  stoppedAt: number | null,
-): { state: SweepState; isLate: boolean } {
+): SweepState {
   const { pass, facts, state } = under;
   const isStart = pass.counts.pages < HEAD_PAGES;
   const inserted = pass.counts.inserted;
@@ -172,18 +145,16 @@ function sweepPage(
     isCached: state.isCached || isFromBefore(facts, page),
     hasUnknownRows: state.hasUnknownRows || page.rejects.some(({ id }) => id === null),
     count: state.count === undefined || state.count === page.count ? (page.count ?? null) : null,
-    receivedAt: page.receivedAt,
     ...(page.namesHost !== undefined && { namesHost: page.namesHost }),
   };
-  const { isLate } = writePage(context, pass, page, {
+  writePage(context, pass, page, {
     shown: reading === 'first' ? idsOf(page) : null,
-    ageMs: Math.max(page.ageMs ?? 0, stoppedAt === null ? 0 : page.receivedAt - stoppedAt),
     // After the last page there is nothing to resume: a kill before the conclusion reads that page again.
     state: page.next === null ? null : JSON.stringify(next),
   });
   next[isStart ? 'newAtStart' : 'newElsewhere'] += pass.counts.inserted - inserted;
   if (page.next !== null) Object.assign(under, { state: next, counts: { ...pass.counts } });
-  return { state: next, isLate };
+  return next;
 }
 
 /** The ids of a page in the order shown; those of rows that did not decode are known by their places. */
