@@ -145,8 +145,7 @@ function connector({ limits, ca, proxy }: Context) {
     // The types do not say so, but what comes back is the socket under way.
     const socket: unknown = base(options, (...result) => {
       if (socket instanceof Socket) sockets.delete(socket);
-      if (result[0] === null) callback(null, withoutContinue(result[1]));
-      else callback(...result);
+      callback(...result);
     });
     if (socket instanceof Socket) sockets.add(socket);
   };
@@ -202,36 +201,4 @@ function tunnelProblem({ host }: URL, cause: unknown): string {
   const reason =
     cause instanceof Error && cause.name === 'TimeoutError' ? 'no tunnel in time' : messageOf(cause);
   return `the proxy ${host} gave no connection: ${reason}`;
-}
-
-const CONTINUE = 'HTTP/1.1 100';
-/** A header without an end is for the library to refuse. */
-const LONGEST_CONTINUE = 1024;
-
-/**
- * Cuts `100 Continue` off the beginning of an answer. A server may send one unasked (RFC 9110, 15.2.1), and the library takes it for the
- * end of the connection, which would leave a create uncertain. An answer begins with the first bytes after a request.
- */
-function withoutContinue(socket: Socket): Socket {
-  const { read, write } = socket;
-  let held: Buffer | null = Buffer.alloc(0);
-  socket.write = (...given: unknown[]) => {
-    held ??= Buffer.alloc(0);
-    return Reflect.apply(write, socket, given);
-  };
-  socket.read = (size?: number) => {
-    const chunk: Buffer | null = Reflect.apply(read, socket, [size]);
-    if (held === null || chunk === null) return chunk;
-    const answer = afterContinue(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
-    const start = answer.toString('latin1', 0, CONTINUE.length);
-    const isUndecided = CONTINUE.startsWith(start) && answer.length < LONGEST_CONTINUE;
-    held = isUndecided ? answer : null;
-    return isUndecided ? null : answer;
-  };
-  return socket;
-}
-
-function afterContinue(answer: Buffer): Buffer {
-  const end = answer.toString('latin1', 0, CONTINUE.length) === CONTINUE ? answer.indexOf('\r\n\r\n') : -1;
-  return end < 0 ? answer : afterContinue(answer.subarray(end + 4));
 }

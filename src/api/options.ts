@@ -5,7 +5,7 @@ import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { createRetryBudget, RETRY_DEFAULTS, type RetryBudget, type RetryPolicy } from './retry.ts';
+import { RETRY_DEFAULTS, type RetryPolicy } from './retry.ts';
 
 export interface Limits {
   /** One page in all, from the first byte sent to the last received. */
@@ -82,7 +82,6 @@ export interface Context {
   cursorParameter: string;
   limits: Limits;
   retry: RetryPolicy;
-  budget: RetryBudget;
   rateLimit: RateLimit;
   ca: string | null;
   proxy: URL | null;
@@ -110,7 +109,6 @@ export function settle(options: ClientOptions): Context {
     cursorParameter: options.cursorParameter ?? 'cursor',
     limits: { ...LIMIT_DEFAULTS, ...options.limits },
     retry: { ...RETRY_DEFAULTS, ...options.retry },
-    budget: createRetryBudget(),
     rateLimit: options.rateLimit ?? createRateLimit(clock),
     ca: options.ca ?? null,
     proxy: proxyFor(base, options.env ?? {}),

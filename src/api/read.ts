@@ -15,7 +15,7 @@ import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '.
 import { Envelope, type WireOf } from '../contract/entities.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
-import { cursorOf, type NextRules, otherHost, withoutCredentials } from './next.ts';
+import { cursorOf, otherHost, withoutCredentials } from './next.ts';
 import { authParameter, type Context } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
@@ -38,8 +38,6 @@ export interface Page<T> {
   cursor: string;
   /** The cursor of the following page, null at the explicit end. */
   next: string | null;
-  /** The cursor of the page before, where this one was not reached by a `next`; null where the upstream says that there is none. */
-  previous: string | null;
   /** How many rows the whole list has by the envelope's own `count`; left out where it says nothing. */
   count?: number;
   /** Another host that `next` names; left out where it names none, or the one that was asked. */
@@ -98,7 +96,6 @@ export async function readPage<T>(
       secret,
     };
     const next = cursorOf(envelope.next, rules);
-    const previous = number === 1 ? earlierOf(envelope.previous, rules) : null;
     const exactly = () => openEnvelope(parseJson(text), context.limits.maxRows).results;
     const decode = () => decodeRows(envelope.results, exactly, list.decode, secret);
     const receivedAt = context.clock.now();
@@ -112,7 +109,6 @@ export async function readPage<T>(
       number,
       cursor,
       next,
-      previous,
       ...says,
       ...(host !== null && { namesHost: host }),
       ...received,
@@ -127,15 +123,6 @@ export async function readPage<T>(
 function timeNow(date: number | null, ageMs: number, now: number): number | null {
   if (date === null) return null;
   return Math.abs(date + ageMs - now) < Math.abs(date - now) ? date + ageMs : date;
-}
-
-/** Many services write what they like into `previous`, and most walks need it for nothing. */
-function earlierOf(previous: unknown, rules: NextRules): string | null {
-  try {
-    return cursorOf(previous ?? null, rules);
-  } catch {
-    return null;
-  }
 }
 
 /** The documents disagree on whether a search answers with an envelope or a bare list: both are read. */
@@ -211,7 +198,6 @@ async function read<T>(
 ): Promise<T> {
   const { signal, what } = request;
   let attempts = 0;
-  context.budget.deposit();
   try {
     const result = await pRetry(
       async (attempt) => {
@@ -280,7 +266,7 @@ function refuseLongWait({ clock, retry }: Context, { waitMs, httpStatus }: Failu
 }
 
 async function waitBeforeRetry(
-  { clock, retry, random, budget, log }: Context,
+  { clock, retry, random, log }: Context,
   { operation, signal }: ReadRequest,
   error: Failure,
   attempt: number,
@@ -295,20 +281,14 @@ async function waitBeforeRetry(
     `a read failed and is tried again ${when}: ${error.message}`,
   );
   if (!isLimited) await clock.sleep(delayMs ?? 0, signal);
-  // A wait the upstream itself laid down is no sign of an outage: it does not use up what is meant for one.
-  if (error.waitMs === null) await budget.take(clock, signal);
 }
 
 /** The list envelope, whole: a page without one of its fields is no page. */
-function openEnvelope(
-  json: unknown,
-  maxRows: number,
-): { next: unknown; previous: unknown; results: unknown[] } {
+function openEnvelope(json: unknown, maxRows: number): { next: unknown; results: unknown[] } {
   const problem = problemOf(json, Envelope);
   if (problem !== null) throw new Failure('protocol', `the answer is no list envelope: ${problem}`);
   const { next, results } = json as WireOf<typeof Envelope>;
-  const previous: unknown = Reflect.get(Object(json), 'previous');
-  return { next, previous, results: checkRows(results ?? [], maxRows) };
+  return { next, results: checkRows(results ?? [], maxRows) };
 }
 
 function checkRows(rows: unknown[], maxRows: number): unknown[] {

@@ -1,5 +1,3 @@
-import type { Clock } from '../base/clock.ts';
-
 export interface RetryPolicy {
   attempts: number;
   firstDelayMs: number;
@@ -79,52 +77,4 @@ function secondsOf(header: Header): number | null {
 function untilDate(header: Header, now: number): number | null {
   const date = httpDate(header);
   return date === null ? null : date - now;
-}
-
-/**
- * Retries of the whole process against one another: without it, every reader of a failing upstream multiplies the load
- * by its number of attempts. First attempts pay in, retries pay out, so that retries stay a third of the traffic: enough for a
- * service that fails one request in five, whose pages each waited for a minute while it was a tenth. When
- * nothing is left, one retry a minute in all still finds out that the upstream is back.
- */
-export interface RetryBudget {
-  deposit(): void;
-  take(clock: Clock, signal?: AbortSignal): Promise<void>;
-  balance(): number;
-}
-
-/** What one first attempt pays in. */
-const SHARE = 1 / 3;
-const FIRST_BALANCE = 10;
-const LARGEST_BALANCE = 100;
-const PROBE_EVERY_MS = 60_000;
-
-export function createRetryBudget(): RetryBudget {
-  let balance = FIRST_BALANCE;
-  let lastProbe = Number.NEGATIVE_INFINITY;
-
-  /** Zero when a retry was granted, else how long until it is worth asking again. */
-  const ask = (now: number): number => {
-    if (balance >= 1) {
-      balance -= 1;
-      // The minute runs from the last retry of any kind: an emptied balance is not followed by a probe at once.
-      lastProbe = now;
-      return 0;
-    }
-    const wait = lastProbe + PROBE_EVERY_MS - now;
-    // A clock set back must not stop probing for as long as it went back.
-    if (wait > 0 && wait <= PROBE_EVERY_MS) return wait;
-    lastProbe = now;
-    return 0;
-  };
-
-  return {
-    deposit() {
-      balance = Math.min(LARGEST_BALANCE, balance + SHARE);
-    },
-    async take(clock, signal) {
-      for (let wait = ask(clock.now()); wait > 0; wait = ask(clock.now())) await clock.sleep(wait, signal);
-    },
-    balance: () => balance,
-  };
 }

@@ -39,8 +39,7 @@ export async function* walk<T extends { id: number }>(
     let cursor: string | null = from;
     let before: string | null = null;
     for (let number = 1; cursor !== null; number++) {
-      let received: ReceivedPage<T> = await takeOrEnd(pages, cursor, number, before);
-      if (cursor === '') received = await startOf(received, (earlier) => pages.take(earlier, 1));
+      const received: ReceivedPage<T> = await takeOrEnd(pages, cursor, number, before);
       const leadsBack = check.next(received);
       // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(received);
@@ -56,7 +55,7 @@ export async function* walk<T extends { id: number }>(
   }
 }
 
-/** Where a page may be asked for that comes before the start of a list, services answer with an error or with the start again. */
+/** What services answer where there is no such page. */
 const NO_PAGE = ['refused', 'protocol'];
 
 /**
@@ -79,26 +78,6 @@ async function takeOrEnd<T>(
     if (last.next !== null) throw error;
     return { ...last, cursor, number, decode: () => ({ rows: [], rejects: [] }) };
   }
-}
-
-/** The plain address may land in the middle of a list, at its newest page for example: then `previous` leads back to its start. */
-async function startOf<T extends { id: number }>(
-  landed: ReceivedPage<T>,
-  take: (cursor: string) => Promise<ReceivedPage<T>>,
-): Promise<ReceivedPage<T>> {
-  const seen = new Set(['']);
-  let page = landed;
-  while (page.previous !== null && !seen.has(page.previous)) {
-    seen.add(page.previous);
-    const earlier = await take(page.previous).catch((error: unknown) => {
-      if (NO_PAGE.includes(codeOf(error))) return null;
-      throw error;
-    });
-    const ids = new Set(page.decode().rows.map(({ id }) => id));
-    if (!earlier?.decode().rows.some(({ id }) => !ids.has(id))) return page;
-    page = earlier;
-  }
-  return page;
 }
 
 function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {

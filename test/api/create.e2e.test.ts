@@ -352,39 +352,6 @@ describe('the words of a rejection', () => {
   });
 });
 
-describe('100 Continue that nobody asked for', () => {
-  const AGAIN = 'HTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
-  const created = http(201, JSON.stringify(CREATED));
-
-  it('does not make a create uncertain, once, twice or in pieces', async (t) => {
-    for (const raw of [AGAIN + created, AGAIN + AGAIN + created])
-      assert.equal(kind(await answered(t, raw)), 'confirmed 201');
-    const upstream = await startSocketServer(t, (socket) => {
-      const send = (at: number): void => {
-        const text = AGAIN + created;
-        if (at < text.length) socket.write(text.slice(at, at + 7), () => setImmediate(send, at + 7));
-      };
-      socket.once('data', () => send(0));
-    });
-    assert.equal(kind(await clientOf(t, upstream.url).create(DRAFT)), 'confirmed 201');
-  });
-
-  it('does not end a kept connection of reads', async (t) => {
-    const page = http(200, JSON.stringify({ next: null, results: [] }));
-    const upstream = await startSocketServer(t, (socket) =>
-      socket.on('data', () => socket.write(AGAIN + page)),
-    );
-    const client = clientOf(t, upstream.url);
-    for (let n = 0; n < 6; n++) assert.deepEqual((await client.page('posts', '')).rows, []);
-    assert.ok(upstream.connections() < 6);
-  });
-
-  it('without an end, or in place of the answer, is no answer', async (t) => {
-    for (const raw of [AGAIN, 'HTTP/1.1 100 Con', `HTTP/1.1 100 ${'x'.repeat(5000)}`])
-      assert.equal(kind(await answered(t, raw)), 'unknown null');
-  });
-});
-
 describe('counting requests', () => {
   it('cannot change what became of them, even where it fails', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, CREATED));

@@ -56,42 +56,6 @@ describe('a walk', () => {
     });
   }
 
-  it('goes back to the start of a list whose plain address lands in the middle', async (t) => {
-    const upstream = await startUpstream(t, (request, response) => {
-      const n = new URL(request.url ?? '', 'http://x').searchParams.has('page') ? pageOf(request) : 3;
-      const previous = n > 1 ? `?page=${n - 1}` : null;
-      json(response, { ...envelope([n * 2 - 1, n * 2], n < 5 ? `?page=${n + 1}` : null), previous });
-    });
-    assert.deepEqual(idsOf(await all(clientOf(t, upstream.url).posts())), upTo(10));
-  });
-
-  for (const [what, previous] of [
-    ['a page that shows the start again', '?page=1'],
-    ['a page that is refused', '?page=99'],
-    ['another host', 'https://elsewhere.example/api'],
-    ['nothing that could be a page', { page: 0 }],
-  ] as const)
-    it(`begins at its plain address where \`previous\` there leads to ${what}`, async (t) => {
-      const upstream = await startUpstream(t, (request, response) => {
-        const n = pageOf(request);
-        if (n > 3) json(response, { detail: 'no such page' }, 404);
-        else json(response, { ...envelope([n * 2 - 1, n * 2], n < 3 ? `?page=${n + 1}` : null), previous });
-      });
-      const pages = await all(clientOf(t, upstream.url).posts());
-      assert.deepEqual([idsOf(pages), pages[0]?.cursor], [upTo(6), '']);
-    });
-
-  it('begins somewhere where `previous` leads in circles', async (t) => {
-    const upstream = await startUpstream(t, (request, response, n) => {
-      const page = pageOf(request);
-      // Two pages, each of which says that the other one comes before it.
-      if (n > 9) json(response, { detail: 'enough' }, 410);
-      else json(response, { ...envelope([page * 2 - 1, page * 2]), previous: `?page=${page === 2 ? 3 : 2}` });
-    });
-    assert.equal((await all(clientOf(t, upstream.url).posts())).length, 1);
-    assert.equal(upstream.requests.length, 3);
-  });
-
   it('tells which rows an earlier page has shown', async (t) => {
     const lists = [
       [1, 2, 2],
@@ -241,7 +205,7 @@ describe('a walk that brings nothing new', () => {
   function walkOver(page: (n: number) => { ids: number[]; nulls: number }, last: number) {
     return walk<{ id: number }>(
       async (cursor, number) => ({
-        ...{ number, cursor, next: number < last ? `page=${number + 1}` : null, previous: null },
+        ...{ number, cursor, next: number < last ? `page=${number + 1}` : null },
         ...{ serverTime: null, receivedAt: 0, bytes: 0 },
         decode() {
           const { ids, nulls } = page(number);

@@ -193,7 +193,6 @@ function pageOf(rows: readonly Row[], cursor: string, next: string | null): Page
     number: 1,
     cursor,
     next,
-    previous: null,
     serverTime: null,
     receivedAt,
     bytes: 0,

@@ -14,7 +14,7 @@ function slowClient(clock: FakeClock, lists: { posts: Post[][]; comments: Commen
         clock.advance(4000);
         const next = n + 1 < pages.length ? `page=${n + 2}` : null;
         const rejects = n === 0 ? [{ index: rows.length, id: 99, reason: 'broken', body: '{}' }] : [];
-        const place = { number: n + 1, cursor: n === 0 ? '' : `page=${n + 1}`, next, previous: null };
+        const place = { number: n + 1, cursor: n === 0 ? '' : `page=${n + 1}`, next };
         yield { rows, rejects, ...place, serverTime: null, receivedAt: clock.now(), bytes: 0 };
       }
     };

@@ -62,7 +62,6 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
       number,
       cursor,
       next,
-      previous: null,
       serverTime,
       receivedAt: clock.now(),
       bytes: 0,

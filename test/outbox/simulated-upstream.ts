@@ -144,7 +144,6 @@ export function simulatedUpstream(clock: FakeClock, random: Random, trouble: Tro
       number: 1,
       cursor,
       next,
-      previous: null,
       serverTime,
       receivedAt: now,
       bytes: 0,
