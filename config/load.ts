@@ -6,7 +6,7 @@ import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 import { machineZone } from './parse.ts';
 import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
-import { misspelt, namesOf, unassigned } from './spelling.ts';
+import { misspelt, unassigned, variableNames } from './spelling.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Origin = 'flag' | 'sources.yaml' | 'environment' | '.env' | 'file' | 'default';
@@ -236,7 +236,7 @@ export function mendable(input: LoadInput): LoadInput {
   const right = Object.fromEntries(
     Object.values<Setting<unknown>>(SETTINGS)
       .filter((setting) => setting.env.startsWith('FEEDBACK_') && attempt(() => check(setting), []))
-      .flatMap(namesOf)
+      .flatMap(variableNames)
       .map((name) => [name, dotenv[name]]),
   );
   const { FEEDBACK_AUTH: _, ...rest } = right;

@@ -31,7 +31,7 @@ export const duration: Parse<number> = withSchema(
   { type: 'string', pattern: `^${DURATION}$` },
 );
 
-export function durationText(ms: number): string {
+export function durationSetting(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's'] as const)
     if (ms > 0 && ms % UNITS[unit] === 0) return `${ms / UNITS[unit]}${unit}`;
   return `${ms}ms`;

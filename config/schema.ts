@@ -4,7 +4,7 @@ import {
   cron,
   duration,
   durationOr,
-  durationText,
+  durationSetting,
   hostName,
   hostNames,
   hostsAndNetworks,
@@ -124,14 +124,14 @@ export const SETTINGS = {
   headEvery: setting<number | 'off'>({
     env: 'SYNC_HEAD_EVERY',
     parse: durationOr('off'),
-    print: (value) => (value === 'off' ? value : durationText(value)),
+    print: (value) => (value === 'off' ? value : durationSetting(value)),
     fallback: 120_000,
     meaning: 'how often the newest rows are looked at; off for never',
   }),
   sweepEvery: setting<number | 'auto'>({
     env: 'SYNC_SWEEP_EVERY',
     parse: durationOr('auto'),
-    print: (value) => (value === 'auto' ? value : durationText(value)),
+    print: (value) => (value === 'auto' ? value : durationSetting(value)),
     fallback: 'auto',
     meaning:
       'how often the whole lists are read, which also finds deletions; auto: every hour, or a tenth of the time',
@@ -170,7 +170,7 @@ export const SETTINGS = {
   pushSettle: setting<number>({
     env: 'PUSH_SETTLE',
     parse: duration,
-    print: durationText,
+    print: durationSetting,
     fallback: 60_000,
     meaning:
       'how long an unclear send is left to settle before the list is searched for it, after the 30 s that a create may take',
@@ -234,14 +234,14 @@ export const SETTINGS = {
   retentionDeleted: setting<number | 'never'>({
     env: 'RETENTION_DELETED',
     parse: retention,
-    print: (value) => (typeof value === 'string' ? value : durationText(value)),
+    print: (value) => (typeof value === 'string' ? value : durationSetting(value)),
     fallback: 30 * 86_400_000,
     meaning: 'how long the text and people of deleted rows are kept; 0 for not at all, or never to erase',
   }),
   changesKeep: setting<number>({
     env: 'CHANGES_KEEP',
     parse: duration,
-    print: durationText,
+    print: durationSetting,
     fallback: 90 * 86_400_000,
     meaning:
       'how long changes stay in the feed; a consumer that was away for longer starts again from a snapshot',

@@ -3,11 +3,11 @@ import type { LineCounter, Node, Pair, YAMLMap } from 'yaml';
 
 /** `sources.yaml` as it is written: names and texts, each with its line. What they mean is in `sources.ts`. */
 export interface SourceFile {
-  defaults: Map<string, Field>;
-  sources: Map<string, { line: number; fields: Map<string, Field> }>;
+  defaults: Map<string, SourceField>;
+  sources: Map<string, { line: number; fields: Map<string, SourceField> }>;
 }
 
-export interface Field {
+export interface SourceField {
   text: string;
   line: number;
 }
@@ -65,7 +65,7 @@ interface Reader {
   problems: Problem[];
   note(line: number, text: string): void;
   entries(node: Node | null, what: string): Entry[];
-  fields(node: Node | null, what: string): Map<string, Field>;
+  fields(node: Node | null, what: string): Map<string, SourceField>;
 }
 
 function createReader(yaml: Yaml, lines: LineCounter, lookup: Lookup): Reader {
@@ -90,8 +90,8 @@ function createReader(yaml: Yaml, lines: LineCounter, lookup: Lookup): Reader {
       if (!value) note(line, `${what}: ${whole} is not set: set it in the environment or in .env`);
       return value ?? '';
     });
-  const fields = (node: Node | null, what: string): Map<string, Field> => {
-    const found = new Map<string, Field>();
+  const fields = (node: Node | null, what: string): Map<string, SourceField> => {
+    const found = new Map<string, SourceField>();
     for (const { name, line, value } of entries(node, what)) {
       const scalar = yaml.isScalar(value) ? value : null;
       if (scalar === null || scalar.value === null || typeof scalar.value === 'object')

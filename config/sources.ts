@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../src/base/errors.ts';
 import { nearest } from '../src/text/text.ts';
 import { givenText, type LoadInput, loadSettings, readDotenv, readSettings, type Settings } from './load.ts';
 import { flagOf, SETTINGS, type SettingKey } from './schema.ts';
-import { type Field, type Problem, parseSourceFile } from './source-file.ts';
+import { type Problem, parseSourceFile, type SourceField } from './source-file.ts';
 
 /** What a source may say in `sources.yaml`, and which setting that is. Everything else is one for all sources. */
 export const SOURCE_FIELDS = {
@@ -121,7 +121,7 @@ function readFile(path: string): string {
 }
 
 /** A source goes before the defaults; its token also before a file with one. */
-function merged(defaults: Map<string, Field>, own: Map<string, Field>): Map<string, Field> {
+function merged(defaults: Map<string, SourceField>, own: Map<string, SourceField>): Map<string, SourceField> {
   const given = new Map(defaults);
   for (const [name, field] of own) {
     given.delete(name.endsWith('_file') ? name.slice(0, -'_file'.length) : `${name}_file`);
@@ -140,7 +140,7 @@ interface Around {
 
 function sourceOf(
   name: string,
-  given: ReadonlyMap<string, Field>,
+  given: ReadonlyMap<string, SourceField>,
   { input, folder, dataDir, exportDir }: Around,
 ): { settings: Settings; input: LoadInput; problems: string[] } {
   const isExportSet = givenText('exportDir', input) !== null;
@@ -164,7 +164,7 @@ function envOf(field: string): string | null {
   return FIELD_NAMES.includes(field) ? `${SETTINGS[SOURCE_FIELDS[base as FieldName]].env}_FILE` : null;
 }
 
-function unknownFields(where: string, fields: ReadonlyMap<string, Field>): Problem[] {
+function unknownFields(where: string, fields: ReadonlyMap<string, SourceField>): Problem[] {
   return [...fields].flatMap(([name, { line }]) => {
     if (FIELD_NAMES.includes(name)) return [];
     const near = nearest(name, [...FIELD_NAMES]);
@@ -173,7 +173,7 @@ function unknownFields(where: string, fields: ReadonlyMap<string, Field>): Probl
   });
 }
 
-function missing(name: string, line: number, fields: ReadonlyMap<string, Field>): Problem[] {
+function missing(name: string, line: number, fields: ReadonlyMap<string, SourceField>): Problem[] {
   const base = fields.has('base_url') ? [] : [{ line, text: `${name}: base_url is missing` }];
   const isKnown = fields.has('token') || fields.has('token_file');
   return isKnown ? base : [...base, { line, text: `${name}: token or token_file is missing` }];
@@ -194,7 +194,7 @@ function refusedFlags({ flags }: LoadInput): Problem[] {
 }
 
 /** The problem of a setting in the words of the file: `FEEDBACK_API_TOKEN="x" must …` is `acme: token="x" must …` in its line. */
-function located(text: string, name: string, line: number, given: ReadonlyMap<string, Field>): Problem {
+function located(text: string, name: string, line: number, given: ReadonlyMap<string, SourceField>): Problem {
   const [env = ''] = /^[A-Z][A-Z0-9_]*/.exec(text) ?? [];
   const field = FIELD_NAMES.find((one) => envOf(one) === env);
   const place = field === undefined ? undefined : given.get(field);
@@ -202,7 +202,7 @@ function located(text: string, name: string, line: number, given: ReadonlyMap<st
   return { line: place.line, text: `${name}: ${field}${text.slice(env.length)}` };
 }
 
-function lineOf(fields: ReadonlyMap<string, Field>, name: string): number {
+function lineOf(fields: ReadonlyMap<string, SourceField>, name: string): number {
   return fields.get(name)?.line ?? 1;
 }
 

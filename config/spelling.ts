@@ -3,11 +3,11 @@ import { SETTINGS, type Setting } from './schema.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-export function namesOf({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string[] {
+export function variableNames({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string[] {
   return secret ? [env, `${env}_FILE`] : [env];
 }
 
-export const KNOWN: ReadonlySet<string> = new Set(Object.values(SETTINGS).flatMap(namesOf));
+export const KNOWN: ReadonlySet<string> = new Set(Object.values(SETTINGS).flatMap(variableNames));
 
 /** A hyphen or a dot between the words is an underscore that was meant. */
 const underscored = (name: string): string => name.replaceAll(/[-.]/g, '_').toUpperCase();

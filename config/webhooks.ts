@@ -18,7 +18,7 @@ export interface Webhook {
   types: readonly string[] | null;
   /** By name, short name or number; null for all. */
   boards: readonly string[] | null;
-  rule: Rule | null;
+  rule: WebhookRule | null;
   personal: boolean;
 }
 
@@ -26,7 +26,7 @@ export const WEBHOOK_FORMATS = ['standard', 'slack', 'discord', 'teams'] as cons
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 /** `votes>=50`: of all changes, those that make it true. */
-export interface Rule {
+export interface WebhookRule {
   field: 'votes' | 'comments' | 'status' | 'board';
   operator: '=' | '!=' | '>' | '>=' | '<' | '<=';
   value: string;
@@ -54,13 +54,13 @@ export const webhookUrl: Parse<Secret> = (value) => {
   return new Secret(url.href);
 };
 
-export const rule: Parse<Rule> = (value) => {
+export const rule: Parse<WebhookRule> = (value) => {
   const match = /^\s*(votes|comments|status|board)\s*(>=|<=|!=|=|>|<)\s*(\S.*?)\s*$/.exec(value);
   const [, field = '', operator = '', wanted = ''] = match ?? [];
   const isCount = field === 'votes' || field === 'comments';
   if (!match || (isCount ? !/^\d+$/.test(wanted) : !['=', '!='].includes(operator)))
     throw new Error('must be a rule such as votes>=50, comments>10, status=Completed or board!=Internal');
-  return { field, operator, value: wanted } as Rule;
+  return { field, operator, value: wanted } as WebhookRule;
 };
 
 interface Given {

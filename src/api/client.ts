@@ -18,7 +18,7 @@ import {
   readPage,
   readSearch,
 } from './read.ts';
-import { type WalkOptions, walk } from './walk.ts';
+import { type WalkOptions, walkPages } from './walk.ts';
 
 export type { CreateOutcome } from './create.ts';
 export type { Auth, ClientOptions, Limits, RequestInfo } from './options.ts';
@@ -55,7 +55,7 @@ export function createClient(options: ClientOptions): Client {
       readPage(context, dispatcher, list, { cursor, number, signal: linked, isGuess }),
     );
   const pages = <T extends { id: number }>(list: List<T>, options: WalkOptions = {}) =>
-    walk<T>(
+    walkPages<T>(
       (cursor, number, signal, isGuess) => read(list, cursor, number, signal, isGuess),
       options,
       (failure, { cursor, number }) => toAppError(failure, describe(list, cursor, number), context.base.host),

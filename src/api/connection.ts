@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { messageOf } from '../base/errors.ts';
-import type { Context } from './options.ts';
+import type { ClientContext } from './options.ts';
 
 /** Somewhere to send requests, and its end: at once, whatever is under way. */
 export interface Connections {
@@ -20,7 +20,7 @@ export interface FreshConnection extends Connections {
 }
 
 /** Kept connections, for reads. */
-export function readConnections(context: Context): Connections {
+export function readConnections(context: ClientContext): Connections {
   const { connect, destroy } = connector(context);
   const dispatcher = new Pool(context.base.origin, { ...settings(context), connect });
   return {
@@ -39,7 +39,7 @@ const SPARE_MS = 3000;
  * The connection of the next create, opened while the one before is under way: TCP and TLS take as long as two or three answers of a
  * service that is far away. It is used for one create, as any other.
  */
-export function spareConnection(context: Context) {
+export function spareConnection(context: ClientContext) {
   let spare: FreshConnection | null = null;
   let timer: NodeJS.Timeout | undefined;
   const taken = (): FreshConnection | null => {
@@ -63,7 +63,7 @@ export function spareConnection(context: Context) {
   };
 }
 
-function freshConnection(context: Context): FreshConnection {
+function freshConnection(context: ClientContext): FreshConnection {
   let ahead: Promise<Socket> | null = null;
   let socket: Socket | null = null;
   let used = false;
@@ -122,7 +122,7 @@ function addressOf({ protocol, host, hostname, port }: URL): buildConnector.Opti
  * HTTP/1.1 only: on HTTP/2 the library sends a refused stream again by itself, and only one layer may retry. Its own
  * time-outs are off because they are coarse and know no total; each exchange has a timeout of its own instead.
  */
-function settings({ limits }: Context) {
+function settings({ limits }: ClientContext) {
   return {
     allowH2: false,
     pipelining: 1,
@@ -136,7 +136,7 @@ function settings({ limits }: Context) {
  * Connects, through the proxy if there is one, and can end what is still connecting: the library itself waits for that before it
  * lets go. `rejectUnauthorized` is spelt out because an environment variable could otherwise turn it off for the process.
  */
-function connector({ limits, ca, proxy }: Context) {
+function connector({ limits, ca, proxy }: ClientContext) {
   const secure = { allowH2: false, rejectUnauthorized: true, timeout: limits.connectMs };
   const base = buildConnector({ ...(ca === null ? {} : { ca }), ...secure });
   const sockets = new Set<Socket>();

@@ -4,17 +4,17 @@ import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts'
 import type { FreshConnection } from './connection.ts';
 import { exchange } from './exchange.ts';
 import {
-  type Answer,
   describeAnswer,
   describeBody,
   Failure,
-  oneLine,
   parseOrNull,
   redirectOf,
   rejectionWords,
   safeCause,
+  shortLine,
+  type UpstreamAnswer,
 } from './failure.ts';
-import type { Context } from './options.ts';
+import type { ClientContext } from './options.ts';
 import { waitAsked } from './retry.ts';
 
 /** What is known about a create after one attempt. Only `not-sent` and `throttled` are safe to send again. */
@@ -50,7 +50,7 @@ export const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413,
 
 /** Sends a post once, on a connection of its own, and says what is known afterwards. Never throws. */
 export async function create(
-  context: Context,
+  context: ClientContext,
   request: CreateRequest,
   signal: AbortSignal | undefined,
   connection: () => FreshConnection,
@@ -61,14 +61,14 @@ export async function create(
   try {
     secret = context.token();
   } catch (error) {
-    return { outcome: 'not-sent', reason: oneLine(messageOf(error), 300) };
+    return { outcome: 'not-sent', reason: shortLine(messageOf(error), 300) };
   }
   return await sendOnce(context, request, secret, signal, connection());
 }
 
 /** Why no connection is opened now; null where one may be. */
 export function beforeConnecting(
-  { rateLimit, clock }: Context,
+  { rateLimit, clock }: ClientContext,
   signal: AbortSignal | undefined,
 ): CreateOutcome | null {
   if (signal?.aborted) return { outcome: 'not-sent', reason: 'it was called off before it was sent' };
@@ -83,7 +83,7 @@ export function beforeConnecting(
 }
 
 async function sendOnce(
-  context: Context,
+  context: ClientContext,
   { operation, post }: CreateRequest,
   secret: Secret,
   signal: AbortSignal | undefined,
@@ -106,10 +106,10 @@ async function sendOnce(
 function safeReason(error: unknown, secret: Secret): string {
   return error instanceof Failure
     ? error.message
-    : oneLine(safeCause(error, (t) => secret.mask(t)).message, 300);
+    : shortLine(safeCause(error, (t) => secret.mask(t)).message, 300);
 }
 
-function judge(context: Context, answer: Answer, secret: Secret): CreateOutcome {
+function judge(context: ClientContext, answer: UpstreamAnswer, secret: Secret): CreateOutcome {
   const { status: httpStatus, serverTime, body } = answer;
   const reason = `the upstream answered ${describeAnswer(answer)}`;
   const isOwnWord = body.ok && isJson(body.text);
@@ -151,7 +151,7 @@ const FIRST_DIVERSION_MS = 1000;
 const LONGEST_DIVERSION_MS = 60_000;
 
 /** A page of a proxy is not the service's word: creates wait as in an outage, and then another row is tried. */
-function divert(context: Context, httpStatus: number, reason: string): CreateOutcome {
+function divert(context: ClientContext, httpStatus: number, reason: string): CreateOutcome {
   const times = context.divertedInRow.creates++;
   context.rateLimit.holdCreates(
     Math.min(LONGEST_DIVERSION_MS, FIRST_DIVERSION_MS * 2 ** Math.min(times, 16)),
@@ -163,8 +163,8 @@ function divert(context: Context, httpStatus: number, reason: string): CreateOut
 const FIRST_THROTTLE_MS = 1000;
 
 function throttle(
-  context: Context,
-  { status: httpStatus }: Answer,
+  context: ClientContext,
+  { status: httpStatus }: UpstreamAnswer,
   asked: number | null,
   reason: string,
 ): CreateOutcome {
@@ -178,7 +178,7 @@ function throttle(
 
 /** A job's number, or that of anything else, is not the post's: the answer has to say `Success` as documented. */
 function confirm(
-  { status: httpStatus, headers, serverTime }: Answer,
+  { status: httpStatus, headers, serverTime }: UpstreamAnswer,
   text: string,
   secret: Secret,
 ): CreateOutcome {
@@ -188,7 +188,7 @@ function confirm(
   );
   const isSuccess = typeof status === 'string' && status.toLowerCase() === 'success';
   if (isSuccess && isId(postId) && postId >= 1) {
-    const shownUrl = typeof url === 'string' ? oneLine(secret.mask(url), 2_000) : null;
+    const shownUrl = typeof url === 'string' ? shortLine(secret.mask(url), 2_000) : null;
     return { outcome: 'confirmed', postId, url: shownUrl, httpStatus, serverTime };
   }
   const body = describeBody(headers['content-type'], text, Buffer.byteLength(text));

@@ -4,8 +4,8 @@ import type { Secret } from '../base/secret.ts';
 import { traced } from '../base/tracing.ts';
 import { ENDPOINTS, type Operation } from '../contract/endpoints.ts';
 import { readBody } from './body.ts';
-import { type Answer, explainNetwork, Failure, safeCause } from './failure.ts';
-import type { Context, Limits } from './options.ts';
+import { explainNetwork, Failure, safeCause, type UpstreamAnswer } from './failure.ts';
+import type { ClientContext, Limits } from './options.ts';
 import { ageOf, httpDate } from './retry.ts';
 
 export interface Exchange {
@@ -22,11 +22,11 @@ export interface Exchange {
  * Throws a Failure when no answer came, the signal's reason when it was aborted.
  */
 export async function exchange(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   secret: Secret,
   request: Exchange,
-): Promise<Answer> {
+): Promise<UpstreamAnswer> {
   const { operation, retry } = request;
   const { method } = ENDPOINTS[operation];
   const told = { 'http.request.method': method, 'server.address': context.base.hostname, operation, retry };
@@ -38,11 +38,11 @@ export async function exchange(
 }
 
 async function exchangeOnce(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   secret: Secret,
   request: Exchange,
-): Promise<Answer> {
+): Promise<UpstreamAnswer> {
   const { operation, body, retry, signal } = request;
   const wire = wireRequest(context, request, secret);
   const started = context.clock.monotonic();
@@ -75,7 +75,7 @@ export function endpointOf(base: URL, operation: Operation): URL {
 }
 
 /** What goes on the wire. It holds the token, so it is made for one exchange and never kept or shown. */
-function wireRequest({ base, auth }: Context, { operation, query, body }: Exchange, secret: Secret) {
+function wireRequest({ base, auth }: ClientContext, { operation, query, body }: Exchange, secret: Secret) {
   const credentials = auth.kind === 'query' ? tokenParameter(auth.parameter, secret) : '';
   const search = [query, credentials].filter((part) => part !== '').join('&');
   return {
@@ -130,7 +130,7 @@ async function receive(
   timeout: Timeout,
   secret: Secret,
   signal: AbortSignal | undefined,
-): Promise<Answer> {
+): Promise<UpstreamAnswer> {
   // A body we give up on still reports its end; unheard, that would bring the process down.
   body.on('error', () => {});
   const times = { serverTime: httpDate(headers.date), ageMs: ageOf(headers.age) };

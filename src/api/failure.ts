@@ -75,11 +75,11 @@ export function explainNetwork(error: unknown, mask: Mask): string {
   const words = typeof code === 'string' ? PLAIN[code] : undefined;
   if (words !== undefined) return words;
   const message = error instanceof Error && error.message !== '' ? error.message : String(code ?? error);
-  return oneLine(mask(message), 200);
+  return shortLine(mask(message), 200);
 }
 
 /** Text of a stranger made fit for a message: one line, no control characters, a limited length. Mask it before. */
-export function oneLine(text: string, limit: number): string {
+export function shortLine(text: string, limit: number): string {
   const flat = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()
@@ -87,7 +87,7 @@ export function oneLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).toWellFormed()}…`;
 }
 
-export interface Answer {
+export interface UpstreamAnswer {
   status: number;
   headers: Record<string, Header>;
   serverTime: number | null;
@@ -96,7 +96,7 @@ export interface Answer {
 }
 
 /** What an answer was like, without a word of it: `502 (text/html, 312 bytes, sha256 0b5c…)`. */
-export function describeAnswer({ status, headers, body }: Answer): string {
+export function describeAnswer({ status, headers, body }: UpstreamAnswer): string {
   return body.ok
     ? `${status} (${describeBody(headers['content-type'], body.text, body.bytes)})`
     : `${status}`;
@@ -116,7 +116,7 @@ export function shortHash(text: string): string {
 }
 
 /** Why an answer that is no success failed a read. */
-export function statusFailure(answer: Answer, now: number): Failure {
+export function statusFailure(answer: UpstreamAnswer, now: number): Failure {
   const { status: httpStatus, headers } = answer;
   const reason = `the upstream answered ${describeAnswer(answer)}`;
   if (httpStatus === 401 || httpStatus === 403) {
@@ -193,7 +193,7 @@ export function rejectionWords(text: string, secret: Secret): string {
     if (sentences.length === 0) return [];
     return [field === 'detail' ? sentences.join(' ') : `${field}: ${sentences.join(' ')}`];
   });
-  return oneLine(secret.mask(words.join('; ').replaceAll('.; ', '. ').slice(0, 20_000)), 300);
+  return shortLine(secret.mask(words.join('; ').replaceAll('.; ', '. ').slice(0, 20_000)), 300);
 }
 
 export function parseOrNull(text: string): unknown {

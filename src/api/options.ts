@@ -71,7 +71,7 @@ export interface ClientOptions {
 }
 
 /** The options with nothing left open. */
-export interface Context {
+export interface ClientContext {
   base: URL;
   auth: Auth;
   token: () => Secret;
@@ -92,7 +92,7 @@ export interface Context {
   divertedInRow: { creates: number };
 }
 
-export function settle(options: ClientOptions): Context {
+export function settle(options: ClientOptions): ClientContext {
   if (options.auth.kind === 'query' && options.auth.parameter === '') {
     throw new AppError('usage', 'The name of the query parameter that carries the token is empty.');
   }
@@ -119,7 +119,7 @@ export function settle(options: ClientOptions): Context {
 }
 
 /** The code that counts requests must not be able to turn a post that was created into one that may not have been. */
-function harmless({ onRequest, log }: ClientOptions): Context['onRequest'] {
+function harmless({ onRequest, log }: ClientOptions): ClientContext['onRequest'] {
   return (info) => {
     try {
       onRequest?.(info);

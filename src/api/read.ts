@@ -12,11 +12,11 @@ import {
   problemOf,
 } from '../contract/decode.ts';
 import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
-import { Envelope, type WireOf } from '../contract/entities.ts';
+import { ENVELOPE, type WireOf } from '../contract/entities.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
 import { cursorOf, otherHost, withoutCredentials } from './next.ts';
-import { authParameter, type Context } from './options.ts';
+import { authParameter, type ClientContext } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
 
@@ -77,7 +77,7 @@ export type RowOf<R extends Resource> = R extends 'posts' ? Post : Comment;
 
 /** Reads one page: request, envelope and the way to the following page. */
 export async function readPage<T>(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   list: List<T>,
   place: { cursor: string; number: number; signal: AbortSignal; isGuess: boolean },
@@ -127,7 +127,7 @@ function timeNow(date: number | null, ageMs: number, now: number): number | null
 
 /** The documents disagree on whether a search answers with an envelope or a bare list: both are read. */
 export async function readSearch(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   text: string,
   signal: AbortSignal,
@@ -160,7 +160,7 @@ function describeCursor(cursor: string): string {
 }
 
 /** A cursor comes back from storage: whatever happened to it there, it must stay a query of our own endpoint. */
-function checkCursor(cursor: string, { auth, token }: Context): string {
+function checkCursor(cursor: string, { auth, token }: ClientContext): string {
   try {
     if (/^[\x21\x22\x24-\x7e]*$/.test(cursor))
       return withoutCredentials(cursor, authParameter(auth), token());
@@ -191,7 +191,7 @@ interface ReadResult {
 
 /** One read, tried until it answers, may not be tried again, or has used up its attempts; then what `open` makes of the answer. */
 async function read<T>(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   request: ReadRequest,
   open: (result: ReadResult) => T,
@@ -229,7 +229,7 @@ function mayRetry(error: Error): error is Failure {
 }
 
 async function attemptRead(
-  context: Context,
+  context: ClientContext,
   dispatcher: Dispatcher,
   { operation, query, signal }: ReadRequest,
   attempt: number,
@@ -261,12 +261,12 @@ async function attemptRead(
   }
 }
 
-function refuseLongWait({ clock, retry }: Context, { waitMs, httpStatus }: Failure): void {
+function refuseLongWait({ clock, retry }: ClientContext, { waitMs, httpStatus }: Failure): void {
   if (waitMs !== null && waitMs > retry.maxWaitMs) throw throttled(clock.now() + waitMs, httpStatus);
 }
 
 async function waitBeforeRetry(
-  { clock, retry, random, log }: Context,
+  { clock, retry, random, log }: ClientContext,
   { operation, signal }: ReadRequest,
   error: Failure,
   attempt: number,
@@ -285,9 +285,9 @@ async function waitBeforeRetry(
 
 /** The list envelope, whole: a page without one of its fields is no page. */
 function openEnvelope(json: unknown, maxRows: number): { next: unknown; results: unknown[] } {
-  const problem = problemOf(json, Envelope);
+  const problem = problemOf(json, ENVELOPE);
   if (problem !== null) throw new Failure('protocol', `the answer is no list envelope: ${problem}`);
-  const { next, results } = json as WireOf<typeof Envelope>;
+  const { next, results } = json as WireOf<typeof ENVELOPE>;
   return { next, results: checkRows(results ?? [], maxRows) };
 }
 

@@ -27,7 +27,7 @@ const MOST_EMPTY = 1000;
  */
 const MORE_REPEATED = 3;
 
-export async function* walk<T extends { id: number }>(
+export async function* walkPages<T extends { id: number }>(
   read: ReadPage<T>,
   { signal, from = '', ahead = 1 }: WalkOptions,
   explain: (failure: Failure, page: Page<T>) => Error,

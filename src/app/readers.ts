@@ -31,7 +31,7 @@ export function viewSync(settings: Settings): SyncView {
 }
 
 /** The change feed, for those who follow the mirror. */
-export function openChanges(settings: Settings): ChangeFeed {
+export function openFeed(settings: Settings): ChangeFeed {
   return openChangeFeed(mirrorOf(settings), settings.source);
 }
 

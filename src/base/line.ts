@@ -1,11 +1,15 @@
 /** So many at the same time; the others wait in order, and those beyond a limit are refused. */
-export interface Line {
+export interface WaitingLine {
   /** Fails with the signal's reason for a caller that gives up while it waits: it leaves the line, and no place is lost. */
   enter(signal?: AbortSignal): Promise<void>;
   leave(): void;
 }
 
-export function createLine(atOnce: number, mostWaiting: number, refusal: (under: number) => Error): Line {
+export function createLine(
+  atOnce: number,
+  mostWaiting: number,
+  refusal: (under: number) => Error,
+): WaitingLine {
   let free = atOnce;
   const waiting = new Set<() => void>();
   return {

@@ -76,12 +76,12 @@ async function changes({ contexts, isTogether }: Together, flags: ChangesFlags):
 }
 
 async function openFeeds(contexts: readonly Context[], isTogether: boolean) {
-  const [{ fileOf, openChanges }, { feedTogether }] = await Promise.all([
+  const [{ fileOf, openFeed }, { feedTogether }] = await Promise.all([
     import('../app/readers.ts'),
     import('../changes/together.ts'),
   ]);
   const watches = contexts.map((context) => fileWatch(context, fileOf(context.settings).path));
-  const feeds = new Map(contexts.map(({ settings }) => [settings.source ?? '', openChanges(settings)]));
+  const feeds = new Map(contexts.map(({ settings }) => [settings.source ?? '', openFeed(settings)]));
   const [only] = feeds.values();
   return {
     feed: isTogether || !only ? feedTogether(() => feeds) : only,

@@ -30,7 +30,7 @@ import {
 import type { AskedChoices } from './import-questions.ts';
 import * as words from './import-text.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
-import { openSending, PATIENCE, patienceOf, type Sending } from './sending.ts';
+import { type OpenSending, openSending, PATIENCE, patienceOf } from './sending.ts';
 
 type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
 type Switch =
@@ -314,7 +314,7 @@ const STOPPED = 'Stopped while reading. What was accepted stays; run the same co
 interface Run extends Imported {
   batch: string;
   refresher: Refresher | null;
-  sending: Sending;
+  sending: OpenSending;
 }
 
 /** What was taken in, at once; then, where that is waited for, what became of it. */

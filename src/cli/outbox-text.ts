@@ -12,7 +12,7 @@ import type { BatchRow } from '../outbox/store/batches.ts';
 import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
 import type { ViewedPost } from '../outbox/store/view.ts';
 import { counted, grouped, reasonWords } from '../text/text.ts';
-import { cut, oneLine, type TableCell, table } from './table.ts';
+import { cellLine, cut, type TableCell, table } from './table.ts';
 
 /** The states as people read them; machines get the stored names. */
 const STATE_WORDS: Record<OutboxState, string> = {
@@ -249,7 +249,7 @@ function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
 function indented(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
-    .map(oneLine)
+    .map(cellLine)
     .join(`\n${' '.repeat(13)}`);
 }
 

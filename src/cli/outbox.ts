@@ -7,7 +7,7 @@ import type { OutboxView, ViewedPost } from '../outbox/store/view.ts';
 import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, tell, wholeNumber } from './context.ts';
 import { EMPTY, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
-import { oneLine, screenWidth } from './table.ts';
+import { cellLine, screenWidth } from './table.ts';
 
 type ListFlags = Flags<'state' | 'batch' | 'format'> & { limit: string };
 
@@ -242,7 +242,7 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
       if (view && found?.state === 'proposed')
         tellSame(found, await flow.sameWords({ store: deps.store, search, view }, found));
       const row = flow.approve(deps, id);
-      const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${oneLine(row.title)}`;
+      const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${cellLine(row.title)}`;
       context.answer(row, () => told);
     }
     if (context.json) return;

@@ -9,7 +9,7 @@ import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
 import { counted, grouped } from '../text/text.ts';
 import { type Context, EXIT_CODES, type Flags, openTogether, readFlag, type Together } from './context.ts';
-import { cut, draw, oneLine } from './table.ts';
+import { cellLine, cut, draw } from './table.ts';
 
 /** `schema` is true for every table. */
 type QueryFlags = Flags<'file' | 'format' | 'limit', 'raw' | 'all'> & {
@@ -201,7 +201,7 @@ function cellText(value: SqlValue): string {
   if (isNumber(value)) return numberText(value);
   if (typeof value !== 'string') return bytesText(value);
   if (value === 'NULL') return "'NULL'";
-  return oneLine(value.replace(/[\n\r\t]/g, (sign) => VISIBLE[sign] ?? sign));
+  return cellLine(value.replace(/[\n\r\t]/g, (sign) => VISIBLE[sign] ?? sign));
 }
 
 function csvPrinter({ print, raw }: Output): Printer {

@@ -2,7 +2,7 @@ import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
 import type { Column, ReportResult, Value } from '../reports/report.ts';
 import { durationText } from '../text/text.ts';
-import { bar, cut, oneLine, sparkline, table } from './table.ts';
+import { bar, cellLine, cut, sparkline, table } from './table.ts';
 
 const BAR_WIDTH = 12;
 /** Below this width of the terminal bars are half as long. */
@@ -31,8 +31,8 @@ export function reportText(report: ReportResult, screen: Screen): string {
   const calendar = calendarOf(report.timeZone);
   const scope = [report.board === null ? [] : [`board ${report.board}`], periodText(report, calendar)].flat();
   const body = report.rows.length === 0 ? 'Nothing to show.' : rowsText(report, screen, calendar);
-  const foot = ['', report.counts, ...report.notes.map(calendar.spoken)].map(oneLine);
-  const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(oneLine);
+  const foot = ['', report.counts, ...report.notes.map(calendar.spoken)].map(cellLine);
+  const head = [report.title, ...(scope.length > 0 ? [scope.join(', ')] : [])].map(cellLine);
   return [...head, '', body, ...foot].join('\n');
 }
 
@@ -82,7 +82,7 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
   // In a terminal too narrow for the other columns, each row is a block of lines already.
   if (lines.length !== rows.length) return draw(drawn, Math.max(SHORTEST_TITLE, room));
   const under = (i: number): string[] =>
-    titles.map(({ texts }) => `  ${cut(oneLine(texts[i] ?? ''), width - 2)}`);
+    titles.map(({ texts }) => `  ${cut(cellLine(texts[i] ?? ''), width - 2)}`);
   return [head, ...lines.flatMap((line, i) => [line, ...under(i)])].join('\n');
 }
 

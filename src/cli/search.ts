@@ -6,7 +6,7 @@ import { slugOf } from '../mirror/store/entity-tables.ts';
 import type { Found, Hit, Part } from '../search/search.ts';
 import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
-import { cut, oneLine } from './table.ts';
+import { cellLine, cut } from './table.ts';
 
 type SearchFlags = Flags<'board' | 'segment', 'remote'> & { limit: string };
 
@@ -93,7 +93,7 @@ function remarks({ hits, isQuestion, isPartial, suggestion, unindexed }: Found):
   else if (hits.length === 0)
     said.push('No post has all of these words. A * at the end of a word finds every word that begins so.');
   else if (isPartial) said.push('\nNo post has all of these words: these have most of them.');
-  if (suggestion !== null) said.push(`Did you mean: ${oneLine(suggestion)}`);
+  if (suggestion !== null) said.push(`Did you mean: ${cellLine(suggestion)}`);
   if (unindexed > 0)
     said.push(
       `${counted(unindexed, 'post')} cannot be found yet: "feedback-mirror sync" puts the rest into the index.`,
@@ -160,7 +160,7 @@ function hitsText(hits: readonly Hit[], baseUrl: URL | null): string {
 function hitText(hit: Hit, width: number, baseUrl: URL | null): string {
   const facts = [hit.board, hit.status, counted(hit.votes, 'vote'), addressOf(hit.url, baseUrl)];
   const said = hit.comment === null ? '' : 'in a comment: ';
-  const lines = [facts.map(oneLine).join('  '), said + marked(hit.snippet)].filter((line) => line !== '');
+  const lines = [facts.map(cellLine).join('  '), said + marked(hit.snippet)].filter((line) => line !== '');
   const below = lines.map((line) => ' '.repeat(width) + line);
   return [`${`#${hit.id}`.padEnd(width)}${marked(hit.title)}`, ...below].join('\n');
 }
@@ -170,7 +170,7 @@ function marked(parts: readonly Part[]): string {
   const isStyled = process.stdout.isTTY && styleText('bold', 'x', { stream: process.stdout }) !== 'x';
   return parts
     .map(({ text, isMatch }) => {
-      const shown = oneLine(text);
+      const shown = cellLine(text);
       if (!isMatch) return shown;
       return isStyled ? styleText('bold', shown) : `«${shown}»`;
     })

@@ -11,7 +11,7 @@ import { LONG_MS } from './outbox-text.ts';
 import { openProgress } from './progress.ts';
 
 /** The outbox, and the way to send from it, for commands that can do both. */
-export interface Sending {
+export interface OpenSending {
   store: OutboxStore;
   clock: Clock;
   /** Only where it was opened for that. */
@@ -32,7 +32,7 @@ export function patienceOf(text: string): number {
 }
 
 /** Without `wait` neither the upstream nor a token is needed: the outbox is a file. */
-export async function openSending(context: Context, purpose: string, wait: boolean): Promise<Sending> {
+export async function openSending(context: Context, purpose: string, wait: boolean): Promise<OpenSending> {
   const { openApp, openOutbox } = await import('../app.ts');
   if (!wait) {
     const store = openOutbox(context.settings, purpose);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { TableConstructorOptions } from 'cli-table3';
-import { grouped, oneLine as onOneLine } from '../text/text.ts';
+import { grouped, oneLine } from '../text/text.ts';
 
 export type TableCell = string | number | null;
 type Align = 'left' | 'right';
@@ -29,7 +29,7 @@ export function screenWidth(): number | null {
 /** Columns side by side without lines; numbers to the right. */
 export function table(head: string[], rows: TableCell[][]): string {
   const aligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
-  const cells = rows.map((row) => row.map(oneLine));
+  const cells = rows.map((row) => row.map(cellLine));
   return draw([head.map((title) => title.toUpperCase()), ...cells], aligns);
 }
 
@@ -115,8 +115,8 @@ function isNumeric(column: TableCell[]): boolean {
 }
 
 /** A cell from upstream must not break its line. */
-export function oneLine(cell: TableCell): string {
-  return typeof cell === 'number' ? grouped(cell) : onOneLine(cell ?? '');
+export function cellLine(cell: TableCell): string {
+  return typeof cell === 'number' ? grouped(cell) : oneLine(cell ?? '');
 }
 
 const WIDE =
@@ -128,7 +128,7 @@ function widthOf(text: string): number {
 
 /** By what it shows, not by its bytes: half a character is none. */
 export function cut(text: string, most: number): string {
-  const characters = [...oneLine(text)];
+  const characters = [...cellLine(text)];
   return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;
 }
 

@@ -11,7 +11,6 @@ export function toInstant(text: string): string | null {
   const found = scan(text);
   if (!found) return null;
   const { hasSeconds, fractionEnd, offset } = found;
-  if (found.next !== null) return found.next;
   if (text.length === DATE_LENGTH) return `${text}T00:00:00.000Z`;
   if (offset === 0 && fractionEnd === 23 && text.length === 24 && OURS.test(text)) return text;
   const minutes = `${text.slice(0, 10)}T${text.slice(11, 16)}`;
@@ -44,8 +43,6 @@ interface Scan {
   fractionEnd: number;
   /** Minutes ahead of UTC. */
   offset: number;
-  /** The moment where it is written as the end of what came before it: 24:00, or the leap second 23:59:60. */
-  next: string | null;
 }
 
 /**
@@ -57,30 +54,17 @@ function scan(text: string): Scan | null {
   const month = digits(text, 5, 2);
   const day = digits(text, 8, 2);
   if (text[4] !== '-' || text[7] !== '-' || year < 0 || !isDay(year, month, day)) return null;
-  if (text.length === DATE_LENGTH) return { hasSeconds: false, fractionEnd: 20, offset: 0, next: null };
+  if (text.length === DATE_LENGTH) return { hasSeconds: false, fractionEnd: 20, offset: 0 };
   if ((text[10] !== 'T' && text[10] !== ' ' && text[10] !== 't') || text[13] !== ':') return null;
   const hour = digits(text, 11, 2);
-  if (!isWithin(hour, 24) || !isWithin(digits(text, 14, 2), 59)) return null;
+  if (!isWithin(hour, 23) || !isWithin(digits(text, 14, 2), 59)) return null;
   const hasSeconds = text[16] === ':';
   const second = hasSeconds ? digits(text, 17, 2) : 0;
-  if (!isWithin(second, 60)) return null;
+  if (!isWithin(second, 59)) return null;
   const fractionEnd = hasSeconds ? endOfFraction(text) : 20;
   const offset = fractionEnd < 0 ? null : offsetMinutes(text, hasSeconds ? Math.max(fractionEnd, 19) : 16);
   if (offset === null) return null;
-  const found = { hasSeconds, fractionEnd: Math.max(fractionEnd, 20), offset, next: null };
-  return hour < 24 && second < 60 ? found : withNext(text, found);
-}
-
-/** A second after the last one of that minute or day; null where no day ends there. Leap seconds end a day of UTC. */
-function withNext(text: string, found: Scan): Scan | null {
-  const isMidnight = text.slice(11, 13) === '24';
-  if (isMidnight && /[1-9]/.test(text.slice(14, found.hasSeconds ? found.fractionEnd : 16))) return null;
-  const time = isMidnight ? '23:59' : text.slice(11, 16);
-  const fraction = isMidnight ? '' : text.slice(20, Math.min(found.fractionEnd, 23));
-  const last = Date.parse(utc(`${text.slice(0, 10)}T${time}:59.${fraction.padEnd(3, '0')}Z`, found.offset));
-  const next = new Date(last + 1000).toISOString();
-  const isMoment = next.length === 24 && (isMidnight || next.startsWith('T00:00:00.', 10));
-  return isMoment ? { ...found, next } : null;
+  return { hasSeconds, fractionEnd: Math.max(fractionEnd, 20), offset };
 }
 
 /** The number at a place, or -1 where something else than digits stands. */

@@ -25,8 +25,8 @@ export type Comment = Omit<Entity<entities.CommentWire>, 'creator' | 'post' | 's
 
 export type Decoded<T> = { ok: true; row: T } | { ok: false; reason: string };
 
-export const decodePost = decoder<Post>(entities.Post);
-export const decodeComment = decoder<Comment>(entities.Comment);
+export const decodePost = decoder<Post>(entities.POST);
+export const decodeComment = decoder<Comment>(entities.COMMENT);
 
 type Raw = Record<string, unknown>;
 

@@ -99,7 +99,7 @@ function row<F extends Fields>(name: string, fields: F): RowRule<F> {
   return { name, fields };
 }
 
-export const User = row('User', {
+export const USER = row('User', {
   id,
   // The service keeps people it knows little about (imported, anonymised): null is a value, absence is not.
   email: nullable(text),
@@ -110,28 +110,28 @@ export const User = row('User', {
   is_team: described(boolean, 'true when the user is a company team member'),
 });
 
-export const Board = row('Board', { id, name: text, url: described(text, 'relative URL of the board') });
+export const BOARD = row('Board', { id, name: text, url: described(text, 'relative URL of the board') });
 
-export const Status = row('Status', { id, name: text, color: described(text, 'hexadecimal colour') });
+export const STATUS = row('Status', { id, name: text, color: described(text, 'hexadecimal colour') });
 
 const postUrl = described(text, 'relative URL of the post');
 
-export const Post = row('Post', {
+export const POST = row('Post', {
   id,
   title: text,
   content: text,
   url: postUrl,
-  creator: User,
-  board: Board,
-  status: Status,
+  creator: USER,
+  board: BOARD,
+  status: STATUS,
   votes_count: integer,
   created: datetime,
   comments_count: integer,
 });
 
-export const PostReference = row('PostReference', { id, title: text, url: postUrl });
+export const POST_REFERENCE = row('PostReference', { id, title: text, url: postUrl });
 
-export const Comment = row('Comment', {
+export const COMMENT = row('Comment', {
   id,
   // Only `reply` is documented; other kinds exist and are kept as they come.
   kind: described(text, '"reply" for a reply'),
@@ -141,31 +141,31 @@ export const Comment = row('Comment', {
   highlighted: boolean,
   internal: boolean,
   content: text,
-  post: PostReference,
-  creator: User,
+  post: POST_REFERENCE,
+  creator: USER,
 });
 
 /** `next` must be present: its explicit null is the only end of a list. What else it holds is for the paginator. */
-export const Envelope = row('Envelope', {
+export const ENVELOPE = row('Envelope', {
   next: { ...anything, is: (value): value is unknown => value !== undefined },
   results: nullable(rows),
 });
 
 const newPost = { board: described(text, 'the short part of the board URL'), title: text, content: text };
 
-export const NewPost = row('NewPost', newPost);
+export const NEW_POST = row('NewPost', newPost);
 
-export const NewPostAsUser = row('NewPostAsUser', {
+export const NEW_POST_AS_USER = row('NewPostAsUser', {
   ...newPost,
   email: described(text, 'e-mail address of the customer'),
   full_name: described(text, 'name of the customer, for one who is new'),
 });
 
-export type UserWire = WireOf<typeof User>;
-export type BoardWire = WireOf<typeof Board>;
-export type StatusWire = WireOf<typeof Status>;
-export type PostWire = WireOf<typeof Post>;
-export type PostReferenceWire = WireOf<typeof PostReference>;
-export type CommentWire = WireOf<typeof Comment>;
-export type NewPost = WireOf<typeof NewPost>;
-export type NewPostAsUser = WireOf<typeof NewPostAsUser>;
+export type UserWire = WireOf<typeof USER>;
+export type BoardWire = WireOf<typeof BOARD>;
+export type StatusWire = WireOf<typeof STATUS>;
+export type PostWire = WireOf<typeof POST>;
+export type PostReferenceWire = WireOf<typeof POST_REFERENCE>;
+export type CommentWire = WireOf<typeof COMMENT>;
+export type NewPost = WireOf<typeof NEW_POST>;
+export type NewPostAsUser = WireOf<typeof NEW_POST_AS_USER>;

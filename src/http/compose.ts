@@ -3,7 +3,7 @@ import {
   describeSettings,
   exportSource,
   fileOf,
-  openChanges,
+  openFeed,
   openQueries,
   openRecent,
   openReplica,
@@ -79,7 +79,7 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
       tokenParameter: settings.authParameter,
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
-    const feed = keep(openChanges(settings));
+    const feed = keep(openFeed(settings));
     const { log, webhooks, rules } = composed.app;
     const posts = keep(openRecent(settings));
     const upstream = settings.baseUrl?.href ?? null;

@@ -44,11 +44,11 @@ export interface Drafts {
   propose(draft: Pick<PostText, 'board' | 'title' | 'content'>): OutboxRow;
 }
 
-export const NAME = 200;
+export const LONGEST_NAME = 200;
 const SNIPPET = 300;
 const TEXT = 4000;
 const COMMENT = 1000;
-export const CELL = 500;
+export const LONGEST_CELL = 500;
 const MOST_STATES = 60;
 /** Of a status, where it stands in every row: a post must fit into an answer together with one comment. */
 const STATE_NAME = 60;
@@ -56,7 +56,7 @@ const STATE_NAME = 60;
 export const SQL = {
   maxRows: 200,
   maxBytes: 200_000,
-  maxText: 2 * CELL + 2,
+  maxText: 2 * LONGEST_CELL + 2,
   maxMemoryBytes: 256 * 1024 * 1024,
 };
 
@@ -153,7 +153,7 @@ async function findPosts(
       ...(isMore && reached < SEARCH_LIMIT && { next: String(reached) }),
       ...(isMore && reached >= SEARCH_LIMIT && { more: NARROW }),
       ...(isPartial ? { note: 'no post has all of the words: these have some' } : {}),
-      ...(suggestion === null ? {} : { customer_words_meant: rules.echoed(suggestion, NAME) }),
+      ...(suggestion === null ? {} : { customer_words_meant: rules.echoed(suggestion, LONGEST_NAME) }),
     };
   });
 }
@@ -170,9 +170,9 @@ function postFacts(rules: TextRules, post: Fact): Record<string, unknown> {
   const url = rules.link(post.url);
   return {
     id: number,
-    customer_title: rules.text(post.title, NAME),
-    board: rules.text(on, NAME),
-    status: rules.text(now, NAME),
+    customer_title: rules.text(post.title, LONGEST_NAME),
+    board: rules.text(on, LONGEST_NAME),
+    status: rules.text(now, LONGEST_NAME),
     votes,
     comments,
     created,
@@ -228,7 +228,7 @@ export async function wholePost({ ask, rules }: ToolDeps, given: PostInput): Pro
     by_team: post.creatorIsTeam === 1,
     customer_text: rules.text(post.content, TEXT),
     ...(post.content.length > TEXT && {
-      text_cut: `it has ${post.content.length} characters: substr(content, n, ${CELL}) of posts in the tool sql has the rest`,
+      text_cut: `it has ${post.content.length} characters: substr(content, n, ${LONGEST_CELL}) of posts in the tool sql has the rest`,
     }),
     edits: edits.length,
     history: states.slice(-MOST_STATES).map((state) => shownState(rules, state)),
@@ -267,7 +267,7 @@ function shownComment(rules: TextRules, comment: ShownComment): object {
   return {
     id: comment.id,
     created: comment.created,
-    kind: rules.text(comment.kind, NAME),
+    kind: rules.text(comment.kind, LONGEST_NAME),
     customer_name: rules.person(comment.creatorId, comment.creator),
     by_team: comment.isTeam === 1,
     ...(comment.internal ? { internal: true } : {}),
@@ -290,7 +290,7 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
   const cell = (name: string, value: ReportValue | undefined, row: number): unknown => {
     if (typeof value !== 'string') return value ?? null;
     if (name === 'email') return rules.email(value) || null;
-    return name === 'customer' ? rules.person(people[row] ?? 0, value) : rules.text(value, NAME);
+    return name === 'customer' ? rules.person(people[row] ?? 0, value) : rules.text(value, LONGEST_NAME);
   };
   const units = columns.flatMap(({ name, kind }) => (UNITS[kind] ? [[name, UNITS[kind]]] : []));
   return {
@@ -299,14 +299,14 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
     since,
     until,
     time_zone: timeZone,
-    ...(result.board === null ? {} : { board: rules.text(result.board, NAME) }),
+    ...(result.board === null ? {} : { board: rules.text(result.board, LONGEST_NAME) }),
     columns: columns.map(({ name }) => agentName(name)),
     ...(units.length > 0 ? { units: Object.fromEntries(units) } : {}),
     rows: result.rows.slice(0, most).map((row, i) => columns.map(({ name }) => cell(name, row[name], i))),
     ...(result.rows.length > most && {
       more: 'there are more rows: ask with a larger limit (100 at most), a board or a period',
     }),
-    notes: notes.map((note) => rules.echoed(note, CELL)),
+    notes: notes.map((note) => rules.echoed(note, LONGEST_CELL)),
   };
 }
 
@@ -370,7 +370,12 @@ function shownChange(rules: TextRules, change: Change): object {
     ...(before ? { before: shownValues(rules.text, before) } : {}),
     ...(after ? { after: shownValues(rules.text, after) } : {}),
     ...(post
-      ? { post: { customer_title: rules.text(post.title, NAME), status: rules.text(post.status, NAME) } }
+      ? {
+          post: {
+            customer_title: rules.text(post.title, LONGEST_NAME),
+            status: rules.text(post.status, LONGEST_NAME),
+          },
+        }
       : {}),
     ...(outbox ? { outbox: shownValues(rules.echoed, outbox) } : {}),
     ...(change.sync ? { sync: shownValues(rules.echoed, change.sync) } : {}),
@@ -390,7 +395,7 @@ function shownValues(show: TextRules['text'], values: Values): Values {
       .filter(([name]) => !name.endsWith('_id'))
       .map(([name, value]) => [
         MARKED_NAMES[name] ?? name,
-        typeof value === 'string' ? show(value, CELL) : value,
+        typeof value === 'string' ? show(value, LONGEST_CELL) : value,
       ]),
   );
 }
@@ -407,7 +412,7 @@ export async function askSql(
     },
   );
   return {
-    columns: columns.map((name) => rules.echoed(name, NAME)),
+    columns: columns.map((name) => rules.echoed(name, LONGEST_NAME)),
     customer_rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
     ...(more === null ? {} : { more: 'there are more rows: go on with LIMIT and OFFSET' }),
   };
@@ -415,7 +420,7 @@ export async function askSql(
 
 /** Bytes are nothing that an agent can read, and JSON knows no integers beyond 2^53. */
 function plainValue(rules: TextRules, value: SqlValue): string | number | null {
-  if (typeof value === 'string') return rules.echoed(value, CELL);
+  if (typeof value === 'string') return rules.echoed(value, LONGEST_CELL);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   return typeof value === 'bigint' ? String(value) : value;
 }
@@ -425,10 +430,10 @@ export function rowFacts(rules: TextRules, row: OutboxRow): object {
   return {
     id: number,
     state,
-    board: rules.echoed(row.board, NAME),
-    customer_title: rules.echoed(row.title, NAME),
+    board: rules.echoed(row.board, LONGEST_NAME),
+    customer_title: rules.echoed(row.title, LONGEST_NAME),
     ...(post_id === null ? {} : { post_id, url: url && rules.link(url) }),
-    ...(error === null || post_id !== null ? {} : { customer_last_error: rules.echoed(error, CELL) }),
+    ...(error === null || post_id !== null ? {} : { customer_last_error: rules.echoed(error, LONGEST_CELL) }),
     created_at,
     changed_at,
   };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { missingPackage } from '../base/program.ts';
@@ -20,7 +19,6 @@ const MOST_SUBSCRIPTIONS = 4;
  */
 export function agentsPart(app: Pick<App, 'settings' | 'clock' | 'log'>): AgentsPart {
   let opening: ReturnType<typeof openHandler> | undefined;
-  const calls = callsUnderWay();
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     // The router also understands other spellings of the path, for which the guard has asked for another token or for none.
     if (request.raw.url?.split('?', 1)[0] !== MCP_PATH)
@@ -28,8 +26,7 @@ export function agentsPart(app: Pick<App, 'settings' | 'clock' | 'log'>): Agents
     opening ??= openHandler(app);
     try {
       const { fetch } = await opening;
-      const signal = calls.take(request, reply);
-      return reply.send(await fetch(webRequest(request, signal), { parsedBody: request.body }));
+      return reply.send(await fetch(webRequest(request, goneWith(reply)), { parsedBody: request.body }));
     } catch (error) {
       opening = undefined;
       const missing = missingPackage(error);
@@ -62,48 +59,14 @@ async function openHandler(app: Pick<App, 'settings' | 'clock' | 'log'>) {
   return { fetch: handler.fetch, end: () => handler.close(), close: () => agents.close() };
 }
 
-/** What a client gives back with each request once it was answered with it. */
-const SESSION = 'mcp-session-id';
-
-/** Of a message, what calls are told apart by. */
-interface Outline {
-  method?: unknown;
-  id?: unknown;
-  params?: { requestId?: unknown } | null;
+/** Aborted when the client closes its request, by which it calls off what it asked. */
+function goneWith(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
 }
 
-/**
- * The signals of calls. Since the revision of 2026 a client calls off what it asked by closing the request. Before, it says so in a request
- * of its own, for which the library has a server of its own that knows no call. Clients number their calls alike, so each is given a
- * session when it begins: it only tells them apart, and one that a former service gave is as good.
- */
-function callsUnderWay() {
-  const calls = new Map<string, AbortController>();
-  return {
-    /** Takes up a request, and calls off the one that it names. */
-    take({ headers, body }: FastifyRequest, reply: FastifyReply): AbortSignal {
-      const { method, id, params }: Outline = typeof body === 'object' && body ? body : {};
-      if (method === 'initialize') reply.header(SESSION, randomUUID());
-      if (method === 'notifications/cancelled')
-        calls.get(keyOf(headers[SESSION], params?.requestId))?.abort();
-      const [gone, key] = [new AbortController(), keyOf(headers[SESSION], id)];
-      if (key !== '') calls.set(key, gone);
-      reply.raw.once('close', () => {
-        gone.abort();
-        if (calls.get(key) === gone) calls.delete(key);
-      });
-      return gone.signal;
-    },
-  };
-}
-
-/** Empty where a call cannot be named: without a session, or with what is no id. The ids 1 and "1" are two. */
-function keyOf(session: unknown, id: unknown): string {
-  const isNamed = session !== undefined && (typeof id === 'string' || typeof id === 'number');
-  return isNamed ? JSON.stringify([session, id]) : '';
-}
-
-/** What the library is given of a request: a client that goes away ends its call. */
+/** What the library is given of a request. */
 function webRequest({ headers, method }: FastifyRequest, signal: AbortSignal): Request {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || name === 'authorization' ? [] : [[name, String(value)] as [string, string]],

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { createLine, type Line } from '../base/line.ts';
+import { createLine, type WaitingLine } from '../base/line.ts';
 import { within } from '../base/timeout.ts';
 
 /** What agents may ask of the mirror: one that runs in a loop must not hold up the service. */
-export const LIMITS = {
+export const AGENT_LIMITS = {
   callsAMinute: 120,
   /** From the moment it came in, whatever it waits for. */
   callMs: 15_000,
@@ -18,9 +18,9 @@ export const LIMITS = {
   },
 } as const;
 
-export type Lane = keyof typeof LIMITS.lanes;
+export type Lane = keyof typeof AGENT_LIMITS.lanes;
 
-export interface Limits {
+export interface AgentLimits {
   callsAMinute: number;
   callMs: number;
   resultBytes: number;
@@ -31,9 +31,9 @@ export interface Limits {
 type Limited = <T>(lane: Lane, gone: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
-export function limiter(clock: Clock, limits: Limits): Limited {
+export function limiter(clock: Clock, limits: AgentLimits): Limited {
   const begun: number[] = [];
-  const line = (lane: Lane): Line =>
+  const line = (lane: Lane): WaitingLine =>
     createLine(limits.lanes[lane].atOnce, limits.lanes[lane].waiting, tooMany);
   const lines = { reads: line('reads'), sql: line('sql'), reports: line('reports') };
   return async (lane, gone, work) => {
@@ -53,7 +53,7 @@ export function limiter(clock: Clock, limits: Limits): Limited {
 
 /** A call that is answered late and cannot be stopped still runs, and counts until it has ended. */
 async function inTurn<T>(
-  line: Line,
+  line: WaitingLine,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { fileOf, openChanges, openQueries, viewOutbox } from '../app/readers.ts';
+import { fileOf, openFeed, openQueries, viewOutbox } from '../app/readers.ts';
 import type { App } from '../app.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { fileId } from '../base/files.ts';
 import { versionText } from '../base/program.ts';
 import { redactionKey } from '../export/redaction-key.ts';
 import { openReads } from '../http/dashboard/reading-pool.ts';
 import type { Drafts, ToolHandles } from './answers.ts';
-import { LIMITS } from './limits.ts';
+import { AGENT_LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
 
@@ -25,62 +25,37 @@ export async function openAgents({
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
   const openDrafts = settings.mcpWrite === 'drafts' ? await draftsOpener(settings, clock) : null;
-  const { use, close } = keptOpen({ settings, log, openDrafts });
+  const check = unlessReplaced(fileOf(settings).path);
+  const handles = openHandles(settings, openDrafts);
+  const use = async <T>(work: (handles: ToolHandles) => Promise<T>): Promise<T> => {
+    check();
+    return await work(handles);
+  };
   const facts = { rules, key, clock, timeZone, usualDelivered };
-  // A mirror that cannot be read is told of now, and not to the agent that asks first.
-  await use(async () => undefined);
   const hasDrafts = openDrafts !== null;
-  return { servers: mcpServers({ use, facts, hasDrafts, log, version: versionText() }), close };
+  return {
+    servers: mcpServers({ use, facts, hasDrafts, log, version: versionText() }),
+    close: handles.close,
+  };
 }
 
 type Handles = ToolHandles & { close(): Promise<void> };
 type OpenDrafts = () => Drafts & { close(): void };
 
-interface KeptOptions extends Pick<App, 'settings' | 'log'> {
-  openDrafts: OpenDrafts | null;
-}
-
-/**
- * A file that is removed or replaced is read and written as before by whoever has it open: a person who restores a copy does not think of
- * the assistant that still runs. So each call asks whether it is the same, and opens what is there now. Calls that are under way come to
- * their end with what they began with; the last of them closes it.
- */
-export function keptOpen({ settings, log, openDrafts }: KeptOptions) {
-  const { path } = fileOf(settings);
-  let opened: { file: string | null; handles: Handles; calls: number } | null = null;
-  const closeUnused = async ({ calls, handles }: NonNullable<typeof opened>): Promise<void> => {
-    if (calls > 0) return;
-    await handles.close().catch((error: unknown) => {
-      const facts = { event: 'mcp.close.failed' };
-      log.warn(facts, `the mirror that was replaced could not be closed: ${messageOf(error)}`);
+/** A mirror that was replaced stays as it was for whoever has it open. So no call is answered from it, and no draft goes into it. */
+export function unlessReplaced(path: string): () => void {
+  const opened = fileId(path);
+  return () => {
+    if (fileId(path) === opened) return;
+    throw new AppError('gone', 'the mirror was replaced by another file', {
+      hint: 'Start the tools again; they then read the file that is there.',
     });
-  };
-  const now = (): NonNullable<typeof opened> => {
-    const file = fileId(path);
-    if (opened?.file === file) return opened;
-    if (opened) void closeUnused(opened);
-    opened = null;
-    opened = { file, handles: openHandles(settings, openDrafts), calls: 0 };
-    return opened;
-  };
-  return {
-    async use<T>(work: (handles: ToolHandles) => Promise<T>): Promise<T> {
-      const used = now();
-      used.calls += 1;
-      try {
-        return await work(used.handles);
-      } finally {
-        used.calls -= 1;
-        if (used !== opened) await closeUnused(used);
-      }
-    },
-    close: async (): Promise<void> => await opened?.handles.close(),
   };
 }
 
 function openHandles(settings: App['settings'], openDrafts: OpenDrafts | null): Handles {
-  const query = openQueries(settings, LIMITS.lanes.sql.atOnce);
-  const [feed, outbox] = [openChanges(settings), viewOutbox(settings)];
+  const query = openQueries(settings, AGENT_LIMITS.lanes.sql.atOnce);
+  const [feed, outbox] = [openFeed(settings), viewOutbox(settings)];
   const reads = openReads(fileOf(settings));
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
   // Last: it would make a mirror where there is none.

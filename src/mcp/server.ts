@@ -12,7 +12,7 @@ import type { Logger } from '../base/log.ts';
 import { withoutDashes } from '../reports/report.ts';
 import type { ToolDeps, ToolFacts, ToolHandles } from './answers.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
-import { fitting, type Lane, LIMITS, type Limits, limiter } from './limits.ts';
+import { AGENT_LIMITS, type AgentLimits, fitting, type Lane, limiter } from './limits.ts';
 import { DRAFT_POST, TOOLS, type Tool } from './tools.ts';
 
 interface McpOptions {
@@ -22,7 +22,7 @@ interface McpOptions {
   hasDrafts: boolean;
   log: Logger;
   version: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<AgentLimits>;
 }
 
 /**
@@ -31,7 +31,7 @@ interface McpOptions {
  */
 export function mcpServers(options: McpOptions): () => Server {
   const { use, facts, version, hasDrafts } = options;
-  const limits = { ...LIMITS, ...options.limits };
+  const limits = { ...AGENT_LIMITS, ...options.limits };
   const run = runner(options, limits);
   const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
   let listed: ListedTool[] | undefined;
@@ -76,7 +76,7 @@ type Run = (
 const FAILURE = 1000;
 
 /** Answers a request within the limits, and logs it whatever becomes of it: with sizes, and without a word of either side. */
-function runner({ facts: { rules, clock }, log }: McpOptions, limits: Limits): Run {
+function runner({ facts: { rules, clock }, log }: McpOptions, limits: AgentLimits): Run {
   const limited = limiter(clock, limits);
   return async ({ kind, name, given, lane = 'reads' }, { mcpReq: { signal: gone } }, work) => {
     const began = clock.monotonic();
@@ -143,7 +143,7 @@ interface ToolCall {
 async function callTool(
   { name, arguments: given }: ToolCall,
   context: ServerContext,
-  { use, facts, run, limits }: Pick<McpOptions, 'use' | 'facts'> & { run: Run; limits: Limits },
+  { use, facts, run, limits }: Pick<McpOptions, 'use' | 'facts'> & { run: Run; limits: AgentLimits },
 ) {
   const tool = KNOWN.get(name);
   let result: Record<string, unknown> = {};

@@ -9,9 +9,9 @@ import { boardMatcher } from '../text/boards.ts';
 import { visible } from '../text/redact.ts';
 import {
   askSql,
-  CELL,
   changes,
-  NAME,
+  LONGEST_CELL,
+  LONGEST_NAME,
   noPost,
   reportTable,
   rowFacts,
@@ -169,7 +169,7 @@ Examples: {}, {"since": "1200", "types": ["post.status_changed"], "limit": 50}`,
     name: 'sql',
     title: 'SQL on the mirror',
     description: `One SELECT (SQLite), at most ${SQL.maxRows} rows and 5 s. The resource mirror://schema has the tables; live_posts and live_comments are the usual
-ones. Texts are cut to ${CELL} characters.
+ones. Texts are cut to ${LONGEST_CELL} characters.
 Example: {"sql": "SELECT status, count(*) AS posts, sum(votes_count) AS votes FROM live_posts GROUP BY status"}`,
     input: z.strictObject({ sql: z.string().min(1).max(10_000), internal }),
     lane: 'sql',
@@ -185,7 +185,7 @@ Example: {"sql": "SELECT status, count(*) AS posts, sum(votes_count) AS votes FR
       const [choices, tally] = await Promise.all([ask('choices', null), ask('tally', null)]);
       const posts = (of: 'board' | 'status', one: number): number =>
         tally.reduce((sum, group) => sum + (group[of] === one ? group.posts : 0), 0);
-      const name = (text: string): string => rules.text(text, NAME);
+      const name = (text: string): string => rules.text(text, LONGEST_NAME);
       return {
         boards: choices.boards.map((one) => ({
           slug: name(one.slug),
@@ -270,7 +270,7 @@ async function withRealNames<Input extends object>({ ask, rules }: ToolDeps, giv
   const { boards, statuses } = await ask('choices', null);
   const names = [...boards.flatMap(({ slug, name }) => [slug, name]), ...statuses.map(({ name }) => name)];
   const real = new Set(names.map(alike));
-  const shown = new Map(names.map((name) => [alike(rules.text(name, NAME)), name]));
+  const shown = new Map(names.map((name) => [alike(rules.text(name, LONGEST_NAME)), name]));
   const realName = (name: unknown): unknown =>
     real.has(alike(String(name))) ? name : (shown.get(alike(String(name))) ?? name);
   const renamed = named.map(([key, name]) => [

@@ -1,7 +1,7 @@
 import type { UserWire } from '../contract/entities.ts';
 import { toUser, type UserColumns } from '../contract/wire.ts';
 import type { SandboxDb } from './database.ts';
-import { prepare } from './listing.ts';
+import { prepared } from './listing.ts';
 import { stamp, USER_COLUMNS } from './wire.ts';
 
 export interface SandboxToken {
@@ -78,7 +78,7 @@ function emailKey(email: string): string {
 }
 
 function findUser(db: SandboxDb, email: string): Known | undefined {
-  return prepare(db, 'SELECT id, email FROM users WHERE email_key = ?').get(emailKey(email)) as
+  return prepared(db, 'SELECT id, email FROM users WHERE email_key = ?').get(emailKey(email)) as
     | Known
     | undefined;
 }
@@ -89,7 +89,7 @@ export function ensureUser(db: SandboxDb, email: string, name: string, now: numb
   if (known) return known;
   const clean = email.trim();
   const alias = clean.split('@')[0] ?? clean;
-  const added = prepare(
+  const added = prepared(
     db,
     `INSERT INTO users (email, email_key, name, alias, registered, is_admin, is_team) VALUES (?, ?, ?, ?, ?, 0, 0)`,
   ).run(clean, emailKey(clean), name, alias, stamp(now));
@@ -101,11 +101,11 @@ export function ensureOwner(db: SandboxDb, email: string, name: string, now: num
   const known = findUser(db, email);
   if (known) return known;
   const owner = ensureUser(db, email, name, now);
-  prepare(db, 'UPDATE users SET is_admin = 1, is_team = 1 WHERE id = ?').run(owner.id);
+  prepared(db, 'UPDATE users SET is_admin = 1, is_team = 1 WHERE id = ?').run(owner.id);
   return owner;
 }
 
 export function readUsers(db: SandboxDb): UserWire[] {
-  const rows = prepare(db, `SELECT ${USER_COLUMNS} FROM users u ORDER BY u.id`).all();
+  const rows = prepared(db, `SELECT ${USER_COLUMNS} FROM users u ORDER BY u.id`).all();
   return (rows as UserColumns[]).map(toUser);
 }

@@ -72,7 +72,7 @@ export async function encoded(
   };
 }
 
-export async function send(answer: SandboxAnswer, call: Call, clock: Clock): Promise<FastifyReply> {
+export async function sendAnswer(answer: SandboxAnswer, call: Call, clock: Clock): Promise<FastifyReply> {
   const { status, headers, body } = await encoded(answer, call, clock);
   return call.reply.code(status).headers(headers).send(body);
 }

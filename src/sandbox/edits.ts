@@ -1,5 +1,5 @@
 import type { SandboxDb } from './database.ts';
-import { prepare } from './listing.ts';
+import { prepared } from './listing.ts';
 
 type Extra = Record<string, unknown>;
 
@@ -105,11 +105,11 @@ export function insertRow(db: SandboxDb, table: string, columns: Columns): numbe
   const names = Object.keys(columns);
   const marks = names.map((name) => `@${name}`);
   const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`;
-  return Number(prepare(db, sql).run(columns).lastInsertRowid);
+  return Number(prepared(db, sql).run(columns).lastInsertRowid);
 }
 
 export function updateRow(db: SandboxDb, table: string, id: number, columns: Columns): void {
   const changes = ['id = @id', ...Object.keys(columns).map((name) => `${name} = @${name}`)];
   const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE id = @id`;
-  if (prepare(db, sql).run({ ...columns, id }).changes === 0) throw new Error(`no row ${id} in ${table}`);
+  if (prepared(db, sql).run({ ...columns, id }).changes === 0) throw new Error(`no row ${id} in ${table}`);
 }

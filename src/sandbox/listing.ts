@@ -81,7 +81,7 @@ export function slice(db: SandboxDb, list: ListOrder, scope: BoardScope, start: 
   const back = 'key' in start && start.back;
   const key = 'key' in start ? start.key : null;
   const offset = 'offset' in start ? start.offset : 0;
-  const found = prepare(db, pageSql(list, scope, key !== null, back)).all({
+  const found = prepared(db, pageSql(list, scope, key !== null, back)).all({
     ...scopeParameters(scope),
     ...Object.fromEntries((key ?? []).map((part, n) => [`key${n}`, part])),
     // One more than asked for tells whether anything follows.
@@ -152,7 +152,7 @@ export function searchPosts(db: SandboxDb, text: string, scope: BoardScope): Pos
       WHERE posts_text MATCH @query ${boards}
       ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
     ) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY page.relevance, p.id DESC`;
-  const rows = prepare(db, sql).all({ ...scopeParameters(scope), query }) as PostColumns[];
+  const rows = prepared(db, sql).all({ ...scopeParameters(scope), query }) as PostColumns[];
   return rows.map(toPost);
 }
 
@@ -174,7 +174,7 @@ type Statement = Database.Statement<unknown[]>;
 const statements = new WeakMap<SandboxDb, Map<string, Statement>>();
 
 /** The statement for this text, prepared once for each database. */
-export function prepare(db: SandboxDb, sql: string): Statement {
+export function prepared(db: SandboxDb, sql: string): Statement {
   let known = statements.get(db);
   if (!known) {
     known = new Map();

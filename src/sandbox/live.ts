@@ -1,5 +1,5 @@
 import { ensureUser } from './access.ts';
-import { prepare } from './listing.ts';
+import { prepared } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import type { World } from './world.ts';
 import { BOARDS, person, writeReply, writeStatusNote } from './writing.ts';
@@ -61,11 +61,11 @@ function unlessDiskFails(step: () => unknown): void {
 
 /** Newer posts get more attention. Ids have holes, so it is the next post at or below the drawn one. */
 function anyPost(world: World, random: Random): number | null {
-  const { last } = prepare(world.db, 'SELECT max(id) AS last FROM posts').get() as { last: number | null };
+  const { last } = prepared(world.db, 'SELECT max(id) AS last FROM posts').get() as { last: number | null };
   if (last === null) return null;
   const drawn = last - Math.floor(last * random.next() ** 2);
   const sql = 'SELECT id FROM posts WHERE id <= ? ORDER BY id DESC LIMIT 1';
-  const found = prepare(world.db, sql).get(drawn) as { id: number } | undefined;
+  const found = prepared(world.db, sql).get(drawn) as { id: number } | undefined;
   return found?.id ?? last;
 }
 
@@ -103,7 +103,7 @@ function move(world: World, random: Random, post: number): LiveEvent {
 
 function remove(world: World, random: Random, post: number): LiveEvent {
   const sql = 'SELECT id FROM comments WHERE post_id = ? ORDER BY id DESC LIMIT 1';
-  const last = prepare(world.db, sql).get(post) as { id: number } | undefined;
+  const last = prepared(world.db, sql).get(post) as { id: number } | undefined;
   if (last && random.chance(0.5)) {
     world.deleteComment(last.id);
     return { what: 'delete comment', id: last.id };

@@ -4,7 +4,7 @@ import { checkBody, type FieldErrors, isEmail } from '../contract/draft.ts';
 import { ENDPOINTS, type Resource } from '../contract/endpoints.ts';
 import { takeJsonOnly } from '../contract/json.ts';
 import type { Caller, Tokens } from './access.ts';
-import { jsonAnswer, problemAnswer, type SandboxAnswer, send, unauthorised } from './answer.ts';
+import { jsonAnswer, problemAnswer, type SandboxAnswer, sendAnswer, unauthorised } from './answer.ts';
 import { type Call, callOf, methodsOf, originOf } from './call.ts';
 import type { Hooks } from './hooks.ts';
 import {
@@ -38,10 +38,10 @@ export function addRoutes(app: FastifyInstance, service: SandboxService): void {
   );
   app.setNotFoundHandler((request, reply) => {
     const call = callOf(request, reply);
-    return send(nothing(call), call, clock);
+    return sendAnswer(nothing(call), call, clock);
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) =>
-    send(problemAnswer(error.statusCode ?? 500, error.message), callOf(request, reply), clock),
+    sendAnswer(problemAnswer(error.statusCode ?? 500, error.message), callOf(request, reply), clock),
   );
 }
 
@@ -56,7 +56,7 @@ function nothing({ request, path }: Call): SandboxAnswer {
 /** Refuses a request of the API without a valid token, before its body is read. */
 async function admit(service: SandboxService, call: Call): Promise<unknown> {
   if (call.operation === null || callerOf(service, call)) return undefined;
-  return send(unauthorised(), call, service.clock);
+  return sendAnswer(unauthorised(), call, service.clock);
 }
 
 function callerOf({ tokens, settings, world }: SandboxService, { request, query }: Call): Caller | null {
@@ -66,7 +66,7 @@ function callerOf({ tokens, settings, world }: SandboxService, { request, query 
 async function list(service: SandboxService, call: Call, resource: Resource): Promise<FastifyReply> {
   const { world, settings, clock, hooks } = service;
   const caller = callerOf(service, call);
-  if (!caller) return send(unauthorised(), call, clock);
+  if (!caller) return sendAnswer(unauthorised(), call, clock);
   const { path } = resource === 'posts' ? ENDPOINTS.listPosts : ENDPOINTS.listComments;
   const asked: SandboxListRequest = {
     resource,
@@ -80,17 +80,20 @@ async function list(service: SandboxService, call: Call, resource: Resource): Pr
     call.operation === 'searchPosts'
       ? { ok: true, page: searchPage(source, settings, asked) }
       : listPage(source, settings, asked);
-  if (!result.ok) return send(result.answer, call, clock);
-  return hooks.list?.(call, result.page) ?? send(jsonAnswer(200, result.page.envelope), call, clock);
+  if (!result.ok) return sendAnswer(result.answer, call, clock);
+  return hooks.list?.(call, result.page) ?? sendAnswer(jsonAnswer(200, result.page.envelope), call, clock);
 }
 
 async function create(service: SandboxService, call: Call, asUser: boolean): Promise<FastifyReply> {
   const { world, clock, hooks } = service;
   const caller = callerOf(service, call);
-  if (!caller) return send(unauthorised(), call, clock);
+  if (!caller) return sendAnswer(unauthorised(), call, clock);
   const checked = readDraft(call.request.body, asUser, caller, world);
-  if (!checked.ok) return send(problemAnswer(400, 'The post was not created.', checked.errors), call, clock);
-  return hooks.create?.(call, checked.draft) ?? send(created(call, world.create(checked.draft)), call, clock);
+  if (!checked.ok)
+    return sendAnswer(problemAnswer(400, 'The post was not created.', checked.errors), call, clock);
+  return (
+    hooks.create?.(call, checked.draft) ?? sendAnswer(created(call, world.create(checked.draft)), call, clock)
+  );
 }
 
 export function created(

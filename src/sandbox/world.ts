@@ -5,7 +5,7 @@ import { type CommentColumns, type PostColumns, toComment, toPost } from '../con
 import { ensureUser, readUsers } from './access.ts';
 import type { SandboxDb } from './database.ts';
 import * as edits from './edits.ts';
-import { type BoardScope, type Order, prepare, slice } from './listing.ts';
+import { type BoardScope, type Order, prepared, slice } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
@@ -79,23 +79,23 @@ export class World {
 
   boards(): (BoardWire & { slug: string })[] {
     const sql = "SELECT id, name, '/b/' || slug || '/' AS url, slug FROM boards ORDER BY id";
-    return prepare(this.db, sql).all() as (BoardWire & { slug: string })[];
+    return prepared(this.db, sql).all() as (BoardWire & { slug: string })[];
   }
 
   statuses(): StatusWire[] {
-    return prepare(this.db, 'SELECT id, name, color FROM statuses ORDER BY id').all() as StatusWire[];
+    return prepared(this.db, 'SELECT id, name, color FROM statuses ORDER BY id').all() as StatusWire[];
   }
 
   post(id: number): PostWire {
     const sql = `SELECT ${wire.POST_SELECT} FROM posts p ${wire.POST_JOINS} WHERE p.id = ?`;
-    const row = prepare(this.db, sql).get(id);
+    const row = prepared(this.db, sql).get(id);
     if (!row) throw new Error(`no post ${id}`);
     return toPost(row as PostColumns);
   }
 
   comment(id: number): CommentWire {
     const sql = `SELECT ${wire.COMMENT_SELECT} FROM comments c ${wire.COMMENT_JOINS} WHERE c.id = ?`;
-    const row = prepare(this.db, sql).get(id);
+    const row = prepared(this.db, sql).get(id);
     if (!row) throw new Error(`no comment ${id}`);
     return toComment(row as CommentColumns);
   }
@@ -143,8 +143,8 @@ export class World {
   /** Deletes the post and its comments; false when it was not there. */
   deletePost(id: number): boolean {
     return this.db.transaction(() => {
-      prepare(this.db, 'DELETE FROM comments WHERE post_id = ?').run(id);
-      return prepare(this.db, 'DELETE FROM posts WHERE id = ?').run(id).changes === 1;
+      prepared(this.db, 'DELETE FROM comments WHERE post_id = ?').run(id);
+      return prepared(this.db, 'DELETE FROM posts WHERE id = ?').run(id).changes === 1;
     })();
   }
 
@@ -167,7 +167,7 @@ export class World {
   }
 
   deleteComment(id: number): boolean {
-    return prepare(this.db, 'DELETE FROM comments WHERE id = ?').run(id).changes === 1;
+    return prepared(this.db, 'DELETE FROM comments WHERE id = ?').run(id).changes === 1;
   }
 
   editUser(id: number, edit: edits.UserEdit): void {
@@ -191,7 +191,7 @@ export class World {
   }
 
   #someone(): number {
-    const { last } = prepare(this.db, 'SELECT max(id) AS last FROM users').get() as { last: number };
+    const { last } = prepared(this.db, 'SELECT max(id) AS last FROM users').get() as { last: number };
     return 1 + this.#random.int(last);
   }
 }

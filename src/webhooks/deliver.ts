@@ -51,7 +51,7 @@ export const RETRY_MS = [
 const JITTER = 0.1;
 export const LONGEST_RETRY_MS = Math.max(...RETRY_MS) * (1 + JITTER);
 
-export interface Delivered {
+export interface DeliveryResult {
   delivered: number;
   /** Changes that it was not told of, and that are not kept any more. */
   lost: number;
@@ -61,10 +61,10 @@ export interface Delivered {
 }
 
 /** Tells one endpoint everything it was not told yet, in order, until it is told or an attempt fails. */
-export async function deliver(deps: DeliveryDeps, endpoint: Endpoint): Promise<Delivered> {
+export async function deliver(deps: DeliveryDeps, endpoint: Endpoint): Promise<DeliveryResult> {
   const { store, clock, signal } = deps;
   const { id } = endpoint;
-  const done: Delivered = { delivered: 0, lost: 0, retryMs: null, disabledWhy: null };
+  const done: DeliveryResult = { delivered: 0, lost: 0, retryMs: null, disabledWhy: null };
   for (;;) {
     signal.throwIfAborted();
     const { position, disabled_at, not_before, lost } = store.state(id);
@@ -177,6 +177,6 @@ export async function replay(
   return await attempt(deps, endpoint, change);
 }
 
-export async function sendTest(deps: DeliveryDeps, endpoint: Endpoint): Promise<ReceiverAnswer> {
+export async function sendTestMessage(deps: DeliveryDeps, endpoint: Endpoint): Promise<ReceiverAnswer> {
   return await send(deps, endpoint, testMessage(randomUUID(), new Date(deps.clock.now()).toISOString()));
 }

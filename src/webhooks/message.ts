@@ -4,7 +4,7 @@ import type { Change, Values } from '../changes/change.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { redactJson } from '../text/redact.ts';
 import { linkAddress, shortName } from '../text/text.ts';
-import type { Post } from './send.ts';
+import type { WebhookRequest } from './send.ts';
 
 /** Of an endpoint, what decides how a message to it looks. */
 export interface Addressee {
@@ -14,7 +14,7 @@ export interface Addressee {
   personal: boolean;
 }
 
-export interface Author {
+export interface MessageAuthor {
   name: string | null;
   email: string | null;
 }
@@ -26,11 +26,11 @@ export interface Message {
   type: string;
   time: string;
   change: Change | null;
-  author: Author | null;
+  author: MessageAuthor | null;
 }
 
 /** The mirror's id keeps the messages of two mirrors apart, the position those of a mirror that was put back to an earlier state. */
-export function messageOfChange(mirrorId: string, change: Change, author: Author | null): Message {
+export function messageOfChange(mirrorId: string, change: Change, author: MessageAuthor | null): Message {
   return {
     id: `chg_${mirrorId.slice(0, 8)}_${change.position.replace('-', '_')}`,
     type: change.type,
@@ -45,7 +45,12 @@ export function testMessage(id: string, time: string): Message {
 }
 
 /** A message on its way to one endpoint, by the Standard Webhooks specification. */
-export function postOf(addressee: Addressee, message: Message, now: number, base: string | null): Post {
+export function postOf(
+  addressee: Addressee,
+  message: Message,
+  now: number,
+  base: string | null,
+): WebhookRequest {
   const { url, key, format } = addressee;
   const shown = addressee.personal ? message : withoutPeople(message);
   const body = JSON.stringify(BODIES[format](shown, base));

@@ -13,14 +13,14 @@ export interface ReceiverAnswer {
   waitMs: number | null;
 }
 
-export interface Post {
+export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
 export interface WebhookSender {
-  post(post: Post, signal: AbortSignal): Promise<ReceiverAnswer>;
+  post(post: WebhookRequest, signal: AbortSignal): Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
 

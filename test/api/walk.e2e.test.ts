@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from '../../src/api/client.ts';
 import { createRateLimit, type RateLimit } from '../../src/api/rate-limit.ts';
-import { walk } from '../../src/api/walk.ts';
+import { walkPages } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -96,15 +96,15 @@ describe('a walk', () => {
     const upstream = await startUpstream(t, (request, response) =>
       pageOf(request) === 2 ? json(response, 'no', 410) : json(response, envelope([1], 2)),
     );
-    const walk = clientOf(t, upstream.url).posts();
-    const first = await walk.next();
+    const walkPages = clientOf(t, upstream.url).posts();
+    const first = await walkPages.next();
     await until('the request has come', () => upstream.requests.length >= 2);
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
     assert.equal(first.done, false);
-    const error = await failureOf(walk.next());
+    const error = await failureOf(walkPages.next());
     assert.ok(error instanceof AppError && error.code === 'refused');
     assert.match(error.message, /page 2 \(page=2\)/);
-    assert.deepEqual(await walk.next(), { done: true, value: undefined });
+    assert.deepEqual(await walkPages.next(), { done: true, value: undefined });
   });
 
   for (const ahead of [0, 1])
@@ -144,7 +144,7 @@ describe('a walk', () => {
   });
 });
 
-describe('a walk in circles', () => {
+describe('a walkPages in circles', () => {
   it('stops where `next` was seen before', async (t) => {
     const upstream = await startUpstream(t, (request, response) =>
       json(response, envelope([pageOf(request) * 10 + upstream.requests.length], (pageOf(request) % 3) + 1)),
@@ -166,8 +166,8 @@ describe('a walk in circles', () => {
   });
 });
 
-describe('a walk that brings nothing new', () => {
-  /** How many pages a walk brings until it fails, and what it says then. */
+describe('a walkPages that brings nothing new', () => {
+  /** How many pages a walkPages brings until it fails, and what it says then. */
   async function refusal(t: TestContext, page: (n: number) => unknown[]): Promise<[number, string]> {
     const upstream = await startUpstream(t, (_, response, n) =>
       json(response, { next: n + 1, results: page(n) }),
@@ -201,9 +201,9 @@ describe('a walk that brings nothing new', () => {
     assert.match(message, /the last 10 pages brought no new id/);
   });
 
-  /** A walk without a server, which would take seconds for so many pages. */
+  /** A walkPages without a server, which would take seconds for so many pages. */
   function walkOver(page: (n: number) => { ids: number[]; nulls: number }, last: number) {
-    return walk<{ id: number }>(
+    return walkPages<{ id: number }>(
       async (cursor, number) => ({
         ...{ number, cursor, next: number < last ? `page=${number + 1}` : null },
         ...{ serverTime: null, receivedAt: 0, bytes: 0 },
@@ -305,7 +305,7 @@ describe('a walk that brings nothing new', () => {
   });
 });
 
-describe('a walk that is left', () => {
+describe('a walkPages that is left', () => {
   async function slow(t: TestContext) {
     const upstream = await startUpstream(t, (request, response) => {
       if (pageOf(request) === 1) json(response, envelope([1], 2));
@@ -349,9 +349,9 @@ describe('a walk that is left', () => {
     const { upstream, client, isGivenUp } = await slow(t);
     const controller = new AbortController();
     const reason = new Error('enough');
-    const walk = client.posts({ signal: controller.signal });
-    await walk.next();
-    const second = failureOf(walk.next());
+    const walkPages = client.posts({ signal: controller.signal });
+    await walkPages.next();
+    const second = failureOf(walkPages.next());
     await until('the request has come', () => upstream.requests.length >= 2);
     controller.abort(reason);
     assert.equal(await second, reason);
@@ -362,10 +362,10 @@ describe('a walk that is left', () => {
     const { client } = await slow(t);
     const controller = new AbortController();
     const reason = new Error('enough');
-    const walk = client.posts({ signal: controller.signal });
-    await walk.next();
+    const walkPages = client.posts({ signal: controller.signal });
+    await walkPages.next();
     controller.abort(reason);
-    assert.equal(await failureOf(walk.next()), reason);
+    assert.equal(await failureOf(walkPages.next()), reason);
   });
 
   it('before it began asks for nothing', async (t) => {
@@ -376,7 +376,7 @@ describe('a walk that is left', () => {
   });
 });
 
-describe('a walk with several pages ahead', () => {
+describe('a walkPages with several pages ahead', () => {
   it('has them under way together once the step is known', async (t) => {
     let most = 0;
     let running = 0;

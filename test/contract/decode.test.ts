@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseJson } from '../../src/base/json.ts';
 import { decodeComment, decodePost, problemOf } from '../../src/contract/decode.ts';
-import { Envelope } from '../../src/contract/entities.ts';
+import { ENVELOPE } from '../../src/contract/entities.ts';
 import { anyPost } from '../support/any-wire.ts';
 import { comment, post, user } from '../support/wire.ts';
 
@@ -273,7 +273,7 @@ describe('lone surrogates', () => {
 });
 
 describe('a list envelope', () => {
-  const problem = (raw: unknown) => problemOf(raw, Envelope);
+  const problem = (raw: unknown) => problemOf(raw, ENVELOPE);
 
   it('accepts any next and rows of any shape, because each row is decoded separately', () => {
     for (const next of [null, 'https://x/?page=2', 2, '', {}, false])

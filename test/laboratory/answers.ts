@@ -5,7 +5,7 @@ import {
   jsonAnswer,
   problemAnswer,
   type SandboxAnswer,
-  send,
+  sendAnswer,
   unauthorised,
 } from '../../src/sandbox/answer.ts';
 import type { Call } from '../../src/sandbox/call.ts';
@@ -77,7 +77,7 @@ export async function sendAs(
   answer: SandboxAnswer,
   manner: Manner,
 ): Promise<FastifyReply> {
-  if (manner === 'whole') return send(answer, call, wire.clock);
+  if (manner === 'whole') return sendAnswer(answer, call, wire.clock);
   const { reply } = call;
   const { status, headers, body } = await encoded(answer, call, wire.clock);
   reply.hijack();

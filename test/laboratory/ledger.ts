@@ -1,6 +1,6 @@
 import { ensureUser } from '../../src/sandbox/access.ts';
 import type { SandboxDb } from '../../src/sandbox/database.ts';
-import { prepare } from '../../src/sandbox/listing.ts';
+import { prepared } from '../../src/sandbox/listing.ts';
 import { stamp } from '../../src/sandbox/wire.ts';
 import type { CheckedCreate } from '../../src/sandbox/world.ts';
 import { createdAt, folded } from './behaviour.ts';
@@ -74,7 +74,7 @@ export function commit(
     });
     if (visibleAt > committedAt) hide(db, post.id, visibleAt);
     const { board, email, received_at } = creation;
-    prepare(
+    prepared(
       db,
       `INSERT INTO ledger (post_id, received_at, committed_at, visible_at, board, title, content, email, answered, rewritten)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -99,18 +99,18 @@ function storedCreator({ db, behaviour }: World, { email, full_name, owner }: Cr
 }
 
 function hide(db: SandboxDb, id: number, visibleAt: number): void {
-  prepare(db, `INSERT INTO hidden SELECT ${COLUMNS}, ? FROM posts WHERE id = ?`).run(visibleAt, id);
-  prepare(db, 'DELETE FROM posts WHERE id = ?').run(id);
+  prepared(db, `INSERT INTO hidden SELECT ${COLUMNS}, ? FROM posts WHERE id = ?`).run(visibleAt, id);
+  prepared(db, 'DELETE FROM posts WHERE id = ?').run(id);
 }
 
 export function markAnswered({ db }: World, postId: number, answered: Answered): void {
-  prepare(db, 'UPDATE ledger SET answered = ? WHERE post_id = ?').run(answered, postId);
+  prepared(db, 'UPDATE ledger SET answered = ? WHERE post_id = ?').run(answered, postId);
 }
 
 /** Takes a create in that will take effect at `dueAt`. */
 export function postpone({ db }: World, creation: Creation, dueAt: number, answered: Answered): void {
   const sql = 'INSERT INTO postponed (due_at, creation, answered) VALUES (?, ?, ?)';
-  prepare(db, sql).run(dueAt, JSON.stringify(creation), answered);
+  prepared(db, sql).run(dueAt, JSON.stringify(creation), answered);
 }
 
 interface PostponedRow {
@@ -124,28 +124,28 @@ interface PostponedRow {
 export function settle(world: World): void {
   const { db } = world;
   const now = world.clock.now();
-  const due = prepare(db, 'SELECT * FROM postponed WHERE due_at <= ? ORDER BY due_at, id').all(now);
+  const due = prepared(db, 'SELECT * FROM postponed WHERE due_at <= ? ORDER BY due_at, id').all(now);
   for (const { id, due_at, creation, answered } of due as PostponedRow[]) {
     db.transaction(() => {
-      prepare(db, 'DELETE FROM postponed WHERE id = ?').run(id);
+      prepared(db, 'DELETE FROM postponed WHERE id = ?').run(id);
       commit(world, JSON.parse(creation) as Creation, due_at, answered);
     })();
   }
-  if (prepare(db, 'SELECT 1 FROM hidden WHERE visible_at <= ?').get(now)) show(db, now);
+  if (prepared(db, 'SELECT 1 FROM hidden WHERE visible_at <= ?').get(now)) show(db, now);
 }
 
 function show(db: SandboxDb, now: number): void {
   db.transaction(() => {
-    prepare(
+    prepared(
       db,
       `INSERT INTO posts (${COLUMNS}) SELECT ${COLUMNS} FROM hidden WHERE visible_at <= ? ORDER BY id`,
     ).run(now);
-    prepare(db, 'DELETE FROM hidden WHERE visible_at <= ?').run(now);
+    prepared(db, 'DELETE FROM hidden WHERE visible_at <= ?').run(now);
   })();
 }
 
 export function readLedger(db: SandboxDb): LedgerEntry[] {
-  const rows = prepare(db, 'SELECT * FROM ledger ORDER BY post_id').all() as Omit<LedgerEntry, 'identity'>[];
+  const rows = prepared(db, 'SELECT * FROM ledger ORDER BY post_id').all() as Omit<LedgerEntry, 'identity'>[];
   return rows.map((row) => ({
     ...row,
     identity: JSON.stringify([row.board, row.title, row.content, row.email.toLowerCase()]),

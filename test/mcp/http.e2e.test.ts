@@ -75,25 +75,27 @@ describe('the tools for assistants over HTTP', () => {
     assert.equal(several.length, 3);
   });
 
-  for (const mode of ['legacy', 'auto'] as const)
-    it(`end a call that its client called off, and no other with the same id (${mode})`, async (t) => {
-      const { url, lines, called } = await logged(t);
-      const [one, other] = [await agentOnHttp(url, MCP_TOKEN, mode), await agentOnHttp(url, MCP_TOKEN, mode)];
-      t.after(one.close);
-      t.after(other.close);
-      const sql = (rows: number) =>
-        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows}) SELECT max(i) FROM n`;
-      const calledOff = new AbortController();
-      const { signal } = calledOff;
-      const endless = one.client.callTool({ name: 'sql', arguments: { sql: sql(1e12) } }, { signal });
-      const answered = other.answer<{ customer_rows: number[][] }>('sql', { sql: sql(1e6) });
-      await until('both calls', () => called() >= 2);
-      calledOff.abort();
-      await assert.rejects(endless);
-      assert.deepEqual((await answered).customer_rows, [[1e6]]);
-      await until('two lines', () => lines.length >= 2);
-      assert.deepEqual(new Set(lines.map(({ outcome }) => outcome)), new Set(['answered', 'cancelled']));
-    });
+  it('end a call whose client closed its request, and no other with the same id', async (t) => {
+    const { url, lines, called } = await logged(t);
+    const [one, other] = [
+      await agentOnHttp(url, MCP_TOKEN, 'auto'),
+      await agentOnHttp(url, MCP_TOKEN, 'auto'),
+    ];
+    t.after(one.close);
+    t.after(other.close);
+    const sql = (rows: number) =>
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows}) SELECT max(i) FROM n`;
+    const calledOff = new AbortController();
+    const { signal } = calledOff;
+    const endless = one.client.callTool({ name: 'sql', arguments: { sql: sql(1e12) } }, { signal });
+    const answered = other.answer<{ customer_rows: number[][] }>('sql', { sql: sql(1e6) });
+    await until('both calls', () => called() >= 2);
+    calledOff.abort();
+    await assert.rejects(endless);
+    assert.deepEqual((await answered).customer_rows, [[1e6]]);
+    await until('two lines', () => lines.length >= 2);
+    assert.deepEqual(new Set(lines.map(({ outcome }) => outcome)), new Set(['answered', 'cancelled']));
+  });
 
   it('refuse what is nested too deep in words', async (t) => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fitting, LIMITS, limiter, Paged } from '../../src/mcp/limits.ts';
+import { AGENT_LIMITS, fitting, limiter, Paged } from '../../src/mcp/limits.ts';
 import { textRules } from '../../src/mcp/text.ts';
 import type { Excerpt } from '../../src/search/search.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -157,7 +157,7 @@ describe('the limits of calls', () => {
 
   it('refuse what comes too fast or beside too much else, and let it pass later', async () => {
     const clock = fakeClock();
-    const limited = limiter(clock, { ...LIMITS, callsAMinute: 5, lanes: one });
+    const limited = limiter(clock, { ...AGENT_LIMITS, callsAMinute: 5, lanes: one });
     const read = <T>(work: () => Promise<T>): Promise<T> => limited('reads', asking, work);
     const slow = Promise.withResolvers<string>();
     const first = read(() => slow.promise);
@@ -187,7 +187,7 @@ describe('the limits of calls', () => {
   });
 
   it('end a call in time also while it waits for others, and forget one that is called off', async () => {
-    const limited = limiter(fakeClock(), { ...LIMITS, callMs: 5, lanes: one });
+    const limited = limiter(fakeClock(), { ...AGENT_LIMITS, callMs: 5, lanes: one });
     const slow = Promise.withResolvers<string>();
     const first = limited('reads', asking, () => slow.promise);
     const second = limited('reads', asking, async () => 'second');

@@ -41,9 +41,9 @@ describe('the mirror', () => {
     assert.deepEqual(opened(), []);
   });
 
-  const { viewOutbox, viewSync, openChanges, openRecent, openReplica, readsForImport } = readers;
+  const { viewOutbox, viewSync, openFeed, openRecent, openReplica, readsForImport } = readers;
   const { savedItems, samePosts, watchStats, exportSource } = readers;
-  const open = { viewOutbox, viewSync, openChanges, openRecent, openReplica, readsForImport };
+  const open = { viewOutbox, viewSync, openFeed, openRecent, openReplica, readsForImport };
   const more = { savedItems, samePosts, watchStats, exportSource };
   for (const [name, read] of Object.entries({ ...open, ...more }))
     it(`is closed with ${name}`, async (t) => {

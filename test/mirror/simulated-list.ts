@@ -1,5 +1,5 @@
 import type { Client, Page } from '../../src/api/client.ts';
-import { walk } from '../../src/api/walk.ts';
+import { walkPages } from '../../src/api/walk.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Post } from '../../src/contract/decode.ts';
 import { post } from './rows.ts';
@@ -205,7 +205,8 @@ function clientOf(read: (cursor: string) => Page<Post>): Client {
     return { ...page, decode: () => ({ rows, rejects }) };
   };
   const client: Pick<Client, 'posts' | 'page'> = {
-    posts: (options = {}) => walk(arrive, options, (failure) => new AppError('protocol', failure.message)),
+    posts: (options = {}) =>
+      walkPages(arrive, options, (failure) => new AppError('protocol', failure.message)),
     page: (async (_: string, cursor: string) => read(cursor)) as unknown as Client['page'],
   };
   return client as Client;

@@ -5,13 +5,13 @@ import { Secret } from '../../src/base/secret.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
 import {
-  type Delivered,
+  type DeliveryResult,
   deliver,
   type Endpoint,
   isMeant,
   RETRY_MS,
   replay,
-  sendTest,
+  sendTestMessage,
 } from '../../src/webhooks/deliver.ts';
 import { createWebhookSender } from '../../src/webhooks/send.ts';
 import { openWebhookStore } from '../../src/webhooks/store.ts';
@@ -66,7 +66,7 @@ async function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
     endpoint,
     store,
     vote,
-    deliver: (): Promise<Delivered> => deliver(deps, endpoint),
+    deliver: (): Promise<DeliveryResult> => deliver(deps, endpoint),
     pass: clock.advance,
   };
 }
@@ -144,7 +144,7 @@ describe('delivering to a webhook', () => {
     assert.match((await bench.deliver()).disabledWhy ?? '', /410/);
     bench.store.enable('one');
     bench.plan.push(...Array.from({ length: 10 }, () => 500));
-    let last: Delivered | null = null;
+    let last: DeliveryResult | null = null;
     for (let i = 0; i < 10; i++) {
       last = await bench.deliver();
       bench.pass(last.retryMs ?? 0);
@@ -176,7 +176,7 @@ describe('delivering to a webhook', () => {
     await bench.deliver();
     assert.equal((await replay(bench.deps, bench.endpoint, 2)).error, null);
     assert.equal(bench.received[0]?.headers['webhook-id'], bench.received[1]?.headers['webhook-id']);
-    await sendTest(bench.deps, bench.endpoint);
+    await sendTestMessage(bench.deps, bench.endpoint);
     assert.match(bench.received[2]?.body ?? '', /"type":"webhook.test"/);
     await assert.rejects(replay(bench.deps, bench.endpoint, 99), /no change 99/);
   });

@@ -13,7 +13,7 @@ import {
   isMeant,
   LONGEST_RETRY_MS,
   RETRY_MS,
-  sendTest,
+  sendTestMessage,
 } from '../../src/webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../src/webhooks/send.ts';
 import { openWebhookStore, troubledWebhooks } from '../../src/webhooks/store.ts';
@@ -217,7 +217,7 @@ describe('an endpoint', () => {
   it('has a test among its deliveries, under no change', async (t) => {
     const bench = openBench(t);
     bench.answers.push(500);
-    await sendTest(bench.deps, bench.endpoint);
+    await sendTestMessage(bench.deps, bench.endpoint);
     const [noted] = bench.store.deliveries('one', 1);
     assert.deepEqual(
       [noted?.change, noted?.type, noted?.status, noted?.error],

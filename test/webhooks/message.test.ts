@@ -4,7 +4,7 @@ import { Secret } from '../../src/base/secret.ts';
 import type { Change } from '../../src/changes/change.ts';
 import {
   type Addressee,
-  type Author,
+  type MessageAuthor,
   messageOfChange,
   postOf,
   testMessage,
@@ -25,7 +25,7 @@ function aChange(parts: Record<string, unknown>): Change {
 interface Wishes {
   format?: Addressee['format'];
   personal?: boolean;
-  author?: Author | null;
+  author?: MessageAuthor | null;
   base?: string | null;
 }
 

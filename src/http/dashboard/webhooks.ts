@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Webhooks } from '../../app/webhooks.ts';
 import { AppError } from '../../base/errors.ts';
-import { type Endpoint, replay, sendTest } from '../../webhooks/deliver.ts';
+import { type Endpoint, replay, sendTestMessage } from '../../webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery, WebhookState } from '../../webhooks/store.ts';
 import { numberOf, required, textOf } from './parameters.ts';
@@ -45,7 +45,7 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
   });
   app.post('/data/webhooks/:id/test', async ({ params }): Promise<ReceiverAnswer> => {
     const { endpoint, deps } = chosen(params);
-    return await sendTest(deps, endpoint);
+    return await sendTestMessage(deps, endpoint);
   });
   app.post('/data/webhooks/:id/replay', async ({ params, body }): Promise<ReceiverAnswer> => {
     const { endpoint, deps } = chosen(params);

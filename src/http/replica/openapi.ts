@@ -35,8 +35,11 @@ export function openApiDocument() {
   };
 }
 
-const { User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser } = entities;
-const CONTRACT: RowRule[] = [User, Board, Status, Post, PostReference, Comment, NewPost, NewPostAsUser];
+const { USER, BOARD, STATUS, POST, POST_REFERENCE, COMMENT, NEW_POST, NEW_POST_AS_USER } = entities;
+const CONTRACT: RowRule[] = [
+  ...[USER, BOARD, STATUS, POST, POST_REFERENCE, COMMENT],
+  ...[NEW_POST, NEW_POST_AS_USER],
+];
 
 function schemas(): Record<string, unknown> {
   return { ...Object.fromEntries(CONTRACT.map((row) => [row.name, rowSchema(row)])), ...OWN };
