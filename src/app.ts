@@ -69,70 +69,55 @@ export async function openApp(
   purpose: string,
   { isService = false, metrics, precedence = createPrecedence(), cacheKb }: OpenAppOptions = {},
 ): Promise<App> {
-  const opened: (() => Promise<void>)[] = [];
+  const opened: ({ close(): unknown } | null)[] = [];
+  const keep = <T extends { close(): unknown } | null>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
   const close = async (): Promise<void> => {
-    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+    while (opened.length > 0) await opened.pop()?.close();
   };
   try {
     makeFolder(settings.dataDir);
     refuseForAnybody(settings.dataDir);
-    const upstream = await findUpstream(settings, input, isService);
-    opened.push(upstream.close);
-    const seen = new Set(secretsOf(settings));
-    const token = (): Secret => {
-      const current = upstream.token();
-      seen.add(current);
-      return current;
-    };
-    const log = createLogger({
-      level: isService ? settings.logLevel : quietLevel(settings),
-      format: settings.logFormat,
-      source: settings.source,
-      secrets: () => [...seen],
-    });
+    const upstream = keep(await findUpstream(settings, input, isService));
+    const { token, log } = masked(
+      settings,
+      upstream.token,
+      isService ? settings.logLevel : quietLevel(settings),
+    );
     const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
-    const store = openMirrorStore({ ...mirror, cacheKb });
-    opened.push(async () => store.close());
-    const outbox = openOutboxStore(mirror);
-    opened.push(async () => outbox.close());
-    const state = openServiceState(mirror);
-    opened.push(async () => state.close());
-    const webhooks = isService ? await webhooksOf(settings, state) : null;
-    opened.push(async () => webhooks?.close());
-    const rules = isService ? await rulesOf(settings, input.cwd) : null;
-    opened.push(async () => rules?.close());
-    const publisher = isService ? await publisherOf(settings) : null;
-    opened.push(async () => publisher?.close());
+    const store = keep(openMirrorStore({ ...mirror, cacheKb }));
+    const outbox = keep(openOutboxStore(mirror));
+    const state = keep(openServiceState(mirror));
+    const webhooks = keep(isService ? await webhooksOf(settings, state) : null);
+    const rules = keep(isService ? await rulesOf(settings, input.cwd) : null);
+    const publisher = keep(isService ? await publisherOf(settings) : null);
     const gate = sharedGate(state, log);
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
-    const client = openClient(settings, {
-      url: upstream.url,
-      token,
-      log,
-      rateLimit: gate,
-      env: input.env,
-      onRequest,
-    });
-    opened.push(() => client.close());
-    return {
-      settings,
-      clock: systemClock,
-      precedence,
-      log,
-      client,
-      gate,
-      store,
-      outbox,
-      state,
-      webhooks,
-      rules,
-      publisher,
-      close,
-    };
+    const { url } = upstream;
+    const client = keep(
+      openClient(settings, { url, token, log, rateLimit: gate, env: input.env, onRequest }),
+    );
+    const stores = { store, outbox, state };
+    const parts = { log, client, gate, ...stores, webhooks, rules, publisher };
+    return { settings, clock: systemClock, precedence, ...parts, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A log without secrets, and the token, which may become another one: the log hides each that was read. */
+function masked(settings: Settings, read: () => Secret, level: string): { token: () => Secret; log: Logger } {
+  const seen = new Set(secretsOf(settings));
+  const { logFormat: format, source } = settings;
+  const token = (): Secret => {
+    const current = read();
+    seen.add(current);
+    return current;
+  };
+  return { token, log: createLogger({ level, format, source, secrets: () => [...seen] }) };
 }
 
 /** Null where the settings name no endpoint: then nothing of it is loaded. */

@@ -225,14 +225,19 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
       }
       if (page.next === null || ahead < 1) return;
       ensure(page.next, page.number + 1, false);
-      const step = predict ? stepBetween(page.cursor, page.next) : null;
-      for (let cursor = page.next, i = 2; step !== null && i <= ahead; i++) {
-        cursor = advance(cursor, step.at, step.by);
-        ensure(cursor, page.number + i, true);
-      }
+      if (!predict) return;
+      for (const [i, cursor] of predicted(page.cursor, page.next, ahead - 1).entries())
+        ensure(cursor, page.number + i + 2, true);
     },
     stop,
   };
+}
+
+/** The cursors that likely follow the second of these. */
+function predicted(from: string, to: string, most: number): string[] {
+  const step = stepBetween(from, to);
+  if (step === null) return [];
+  return Array.from({ length: most }, (_, i) => advance(to, step.at, step.by * (i + 1)));
 }
 
 /**

@@ -90,6 +90,31 @@ export function createMetrics({
     show(states, found);
   };
   return {
+    ...counting(events),
+    observe(read) {
+      const reader = readWithin(readWithinMs, read);
+      readers.push(async () => {
+        const found = await reader();
+        if (!found) events.failedReads.inc();
+        return found;
+      });
+    },
+    async text() {
+      await update();
+      return registry.metrics();
+    },
+    async read() {
+      await update();
+      return await registry.getMetricsAsJSON();
+    },
+    contentType: registry.contentType,
+  };
+}
+
+type Counting = Pick<Metrics, 'request' | 'page' | 'pass' | 'push' | 'reconcile' | 'job' | 'startAtZero'>;
+
+function counting(events: ReturnType<typeof createEvents>): Counting {
+  return {
     request({ operation, status, ms, retry }) {
       events.requests.inc({ operation, status: status ?? 'none' });
       if (retry) events.retries.inc({ operation });
@@ -109,14 +134,6 @@ export function createMetrics({
     job({ queue, name, outcome, seconds }) {
       events.jobSeconds.observe({ queue, job: name, outcome }, seconds);
     },
-    observe(read) {
-      const reader = readWithin(readWithinMs, read);
-      readers.push(async () => {
-        const found = await reader();
-        if (!found) events.failedReads.inc();
-        return found;
-      });
-    },
     startAtZero({ passes, pushes, reconciles, operations }) {
       for (const labels of passes) events.passes.inc(labels, 0);
       for (const outcome of pushes) events.pushes.inc({ outcome }, 0);
@@ -126,15 +143,6 @@ export function createMetrics({
         events.retries.inc({ operation }, 0);
       }
     },
-    async text() {
-      await update();
-      return registry.metrics();
-    },
-    async read() {
-      await update();
-      return await registry.getMetricsAsJSON();
-    },
-    contentType: registry.contentType,
   };
 }
 

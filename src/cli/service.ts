@@ -1,7 +1,28 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { CALLED } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import { grouped } from '../text/text.ts';
+
+export type Closer = () => Promise<void> | void;
+
+/** The last first. On a full disk not everything closes well; the rest does all the same, and the next start gets over it. */
+export async function closeAll(opened: Closer[], log: Logger): Promise<void> {
+  for (let close = opened.pop(); close; close = opened.pop())
+    try {
+      await close();
+    } catch (error) {
+      log.warn({ event: 'service.close.failed' }, `something did not close: ${messageOf(error)}`);
+    }
+  log.info({ event: 'service.stopped' }, 'the service has stopped');
+}
+
+/** What a person who has started the service can do next. */
+export function welcome(url: string, command: string): string {
+  return `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} ${command}`;
+}
 
 interface Announcement {
   url: string;

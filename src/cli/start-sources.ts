@@ -2,16 +2,15 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { secretsOf, settingLines } from '../../config/load.ts';
+import { type Settings, secretsOf, settingLines } from '../../config/load.ts';
 import type { Source, Sources } from '../../config/sources.ts';
 import { messageOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
 import { reservePort } from '../base/listen.ts';
 import { createLogger, type Logger } from '../base/log.ts';
-import { CALLED } from '../base/program.ts';
 import type { SourcePlan } from '../sources/running.ts';
 import { openSources, tell } from './context.ts';
-import { announce } from './service.ts';
+import { announce, type Closer, closeAll, welcome } from './service.ts';
 
 /** How soon a change of sources.yaml takes effect. */
 const LOOK_MS = 1000;
@@ -23,48 +22,18 @@ export async function startSources(program: Command, first: Sources, signal: Abo
     ...secretsOf(shared),
     ...first.all.flatMap(({ settings }) => secretsOf(settings)),
   ]);
-  const { logLevel: level, logFormat: format, httpHost: host, httpPort: port } = shared;
+  const { logLevel: level, logFormat: format } = shared;
   const log = createLogger({ level, format, secrets: () => [...secrets] });
-  const [{ createMetrics }, { createSourceSet }, { addOverview, sitesOf }, { startHttp }] = await Promise.all(
-    [
-      import('../base/metrics.ts'),
-      import('../sources/set.ts'),
-      import('../sources/site.ts'),
-      import('../http/server/server.ts'),
-    ],
-  );
-  const releasePort = await reservePort({ host, port });
-  const opened: (() => Promise<void> | void)[] = [];
+  const releasePort = await reservePort({ host: shared.httpHost, port: shared.httpPort });
+  const opened: Closer[] = [];
   try {
-    if (shared.otlpEndpoint !== null) {
-      const { startTracing } = await import('../app/tracing.ts');
-      opened.push(await startTracing(shared, log));
-    }
-    const set = createSourceSet(log);
-    opened.push(() => set.close());
-    const metrics = createMetrics();
-    const http = await startHttp({
-      host,
-      port,
-      token: shared.httpToken,
-      feedToken: shared.feedToken,
-      mcpToken: shared.mcpToken,
-      names: shared.httpNames ?? [],
-      log,
-      metrics,
-      releasePort,
-      sites: sitesOf(set),
-      parts: [(scope) => addOverview(scope, set, { metrics, log })],
-    });
-    opened.push(() => http.close());
-    const follow = follower(set.follow, http.url, opened);
+    const { set, url } = await openSet(shared, { log, opened, releasePort });
+    const follow = follower(set.follow, url, opened);
     await follow(first.all);
     makeFolder(shared.dataDir);
-    opened.push(announce(shared.dataDir, http.url));
+    opened.push(announce(shared.dataDir, url));
     tell(`Sources: ${first.all.map(({ name }) => name).join(', ')}, from ${path}.`);
-    tell(
-      `Dashboard: ${http.url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} sources`,
-    );
+    tell(welcome(url, 'sources'));
     const watch = setInterval(
       watcher(program, first, log, (all) => {
         for (const { settings } of all) for (const secret of secretsOf(settings)) secrets.add(secret);
@@ -75,22 +44,49 @@ export async function startSources(program: Command, first: Sources, signal: Abo
     opened.push(() => clearInterval(watch));
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
-    for (let close = opened.pop(); close; close = opened.pop())
-      try {
-        await close();
-      } catch (error) {
-        log.warn({ event: 'service.close.failed' }, `something did not close: ${messageOf(error)}`);
-      }
-    log.info({ event: 'service.stopped' }, 'the service has stopped');
+    await closeAll(opened, log);
   }
   process.exit(0);
+}
+
+interface Opening {
+  log: Logger;
+  opened: Closer[];
+  releasePort: () => Promise<void>;
+}
+
+/** The sources, none of them opened yet, and the one server for all of them. */
+async function openSet(shared: Settings, { log, opened, releasePort }: Opening) {
+  const [{ createMetrics }, { createSourceSet }, { addOverview, sitesOf }, { startHttp }] = await Promise.all(
+    [
+      import('../base/metrics.ts'),
+      import('../sources/set.ts'),
+      import('../sources/site.ts'),
+      import('../http/server/server.ts'),
+    ],
+  );
+  const { httpHost: host, httpPort: port, httpToken: token, feedToken, mcpToken, httpNames } = shared;
+  if (shared.otlpEndpoint !== null) {
+    const { startTracing } = await import('../app/tracing.ts');
+    opened.push(await startTracing(shared, log));
+  }
+  const set = createSourceSet(log);
+  opened.push(() => set.close());
+  const metrics = createMetrics();
+  const http = await startHttp({
+    ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics, releasePort },
+    sites: sitesOf(set),
+    parts: [(scope) => addOverview(scope, set, { metrics, log })],
+  });
+  opened.push(() => http.close());
+  return { set, url: http.url };
 }
 
 /** Each source tells commands that run beside the service where it is. */
 function follower(
   follow: (plans: readonly SourcePlan[]) => Promise<void>,
   url: string,
-  opened: (() => Promise<void> | void)[],
+  opened: Closer[],
 ): (all: readonly Source[]) => Promise<void> {
   const forget = new Map<string, () => void>();
   opened.push(() => {

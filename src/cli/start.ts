@@ -3,15 +3,13 @@ import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
 import { spelledApart } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
-import { messageOf } from '../base/errors.ts';
 import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { CALLED } from '../base/program.ts';
 import { within } from '../base/timeout.ts';
 import type { HttpPart } from '../http/server/site.ts';
 import type { Service } from '../service/service.ts';
 import { type Context, openContext, openSources } from './context.ts';
-import { announce } from './service.ts';
+import { announce, type Closer, closeAll, welcome } from './service.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -41,7 +39,7 @@ async function start(context: Context): Promise<void> {
   const releasePort = await reservePort({ host, port });
   const metrics = createMetrics();
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
-  const opened: (() => Promise<void>)[] = [() => app.close()];
+  const opened: Closer[] = [() => app.close()];
   try {
     for (const { name, near } of spelledApart(input.env))
       app.log.warn(
@@ -54,11 +52,8 @@ async function start(context: Context): Promise<void> {
     }
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
     const { url, queue } = await open(app, { metrics, signal, opened, releasePort });
-    const forget = announce(settings.dataDir, url);
-    opened.push(async () => forget());
-    say(
-      `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} status`,
-    );
+    opened.push(announce(settings.dataDir, url));
+    say(welcome(url, 'status'));
     await queue;
     // Node writes compiled code at the end of a process by itself; one that is killed would never start faster.
     flushCompileCache();
@@ -67,12 +62,7 @@ async function start(context: Context): Promise<void> {
     // Told to stop while it was starting: that is what it does.
     if (!signal.aborted) throw error;
   } finally {
-    for (let close = opened.pop(); close; close = opened.pop())
-      // With a full disk not everything closes well; the rest does all the same, and the next start gets over it.
-      await close().catch((error) =>
-        app.log.warn({ event: 'service.close.failed' }, `something did not close: ${messageOf(error)}`),
-      );
-    app.log.info({ event: 'service.stopped' }, 'the service has stopped');
+    await closeAll(opened, app.log);
   }
   // A queue that was still opening would keep the process for as long as that takes.
   if (signal.aborted) process.exit(0);
@@ -81,7 +71,7 @@ async function start(context: Context): Promise<void> {
 interface Opening {
   metrics: Metrics;
   signal: AbortSignal;
-  opened: (() => Promise<void>)[];
+  opened: Closer[];
   releasePort: () => Promise<void>;
 }
 
@@ -125,11 +115,7 @@ async function open(
   }
 }
 
-async function openSite(
-  app: App,
-  service: Service,
-  opened: (() => Promise<void>)[],
-): Promise<readonly HttpPart[]> {
+async function openSite(app: App, service: Service, opened: Closer[]): Promise<readonly HttpPart[]> {
   const { openParts } = await import('../http/compose.ts');
   const { parts, close } = await openParts({ app, service });
   opened.push(close);
