@@ -410,15 +410,6 @@ describe('an upstream that asks us to wait', () => {
       assert.deepEqual(clock.slept, [1000, 1000, 1000]);
     });
   }
-
-  it('by 429 without a time uses them up: then one retry a minute goes out', async (t) => {
-    const upstream = await startUpstream(t, (_, response) => json(response, 'no', 429));
-    const clock = fakeClock();
-    const client = clientOf(t, upstream.url, { clock });
-    for (let i = 0; i < 3; i++) await failureOf(client.page('posts', ''));
-    // Ten at first, and a third of one for each read.
-    assert.equal(clock.slept.filter((ms) => ms > 30_000).length, 1);
-  });
 });
 
 describe('a read that is called off', () => {
