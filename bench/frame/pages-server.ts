@@ -34,7 +34,7 @@ function write(path: string, count: number): void {
   let key: readonly number[] | null = null;
   for (let more = true; more; ) {
     const start = { key, back: false };
-    const page = slice(world.db, { resource: 'posts', order: 'newest' }, world.scope(null), start, PAGE_SIZE);
+    const page = slice(world.db, { resource: 'posts', order: 'newest' }, start, PAGE_SIZE);
     ends.push((ends.at(-1) ?? 0) + writeSync(draft, JSON.stringify(page.rows)));
     key = page.lastKey;
     more = page.more;

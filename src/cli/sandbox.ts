@@ -13,7 +13,7 @@ The first line of stdout is the address. Everything else goes to stderr.
 
 Examples:
   feedback-mirror sandbox --port 9090 --posts 5000 --live
-  feedback-mirror sandbox --token team:ada@example.com:bugs,mobile --paging cursor
+  feedback-mirror sandbox --token team:ada@example.com --paging cursor
   feedback-mirror sandbox --data sandbox.db --order activity`;
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -21,7 +21,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('sandbox')
     .description('a complete feedback service of its own, with sample data')
     .option('--port <port>', 'port to listen on; 0 picks a free one', '0')
-    .option('--token <token>', 'TOKEN, TOKEN:OWNER or TOKEN:OWNER:BOARD,BOARD; may be repeated', collect)
+    .option('--token <token>', 'TOKEN or TOKEN:OWNER; may be repeated', collect)
     .option('--auth-param <name>', 'query parameter that can carry the token', 'token')
     .option('--seed <number>', 'which sample world: the same number gives the same data', '1')
     .option('--posts <number>', 'how many posts it starts with', '200')
@@ -75,12 +75,12 @@ function number(flag: string, text: string | undefined): number | undefined {
 }
 
 function toToken(text: string): SandboxToken {
-  const [token = '', email = 'owner@example.com', boards, ...rest] = text.split(':');
+  const [token = '', email = 'owner@example.com', ...rest] = text.split(':');
   if (token === '' || rest.length > 0) {
-    throw new AppError('usage', '--token takes TOKEN, TOKEN:OWNER or TOKEN:OWNER:BOARD,BOARD');
+    throw new AppError('usage', '--token takes TOKEN or TOKEN:OWNER');
   }
   const name = email === 'owner@example.com' ? 'Sandbox Owner' : (email.split('@')[0] ?? email);
-  return { token, email, name, ...(boards === undefined ? {} : { boards: boards.split(',') }) };
+  return { token, email, name };
 }
 
 function welcome({ url, world }: Sandbox, { tokens, data }: SandboxOptions): void {

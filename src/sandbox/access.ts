@@ -9,23 +9,12 @@ export interface SandboxToken {
   /** The person the token acts for, made when unknown. */
   email: string;
   name: string;
-  /** The short parts of the boards it may see and write; all of them when left out. */
-  boards?: string[] | undefined;
 }
 
 /** Who a request comes from. */
 export interface Caller {
   email: string;
   name: string;
-  /** Ids of the boards in reach; null is all of them. */
-  boards: readonly number[] | null;
-  /** Whether the token came in the query string. */
-  inQuery: boolean;
-}
-
-/** Of the world, what a token is limited to. */
-interface Boards {
-  boards(): readonly { id: number; slug: string }[];
 }
 
 /** The tokens that are valid now. */
@@ -40,30 +29,12 @@ export class Tokens {
     this.#tokens.delete(token);
   }
 
-  /** A token nobody knows reaches no board. */
-  boardsOf(token: string, world: Boards): readonly number[] | null {
-    const known = this.#tokens.get(token);
-    if (!known) return [];
-    if (!known.boards) return null;
-    const slugs = new Set(known.boards);
-    return world
-      .boards()
-      .filter((board) => slugs.has(board.slug))
-      .map((board) => board.id);
-  }
-
   /** The header wins over the query parameter; null when neither holds a valid token. */
-  identify(authorization: string | undefined, inQuery: string | null, world: Boards): Caller | null {
+  identify(authorization: string | undefined, inQuery: string | null): Caller | null {
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     const token = authorization === undefined ? inQuery : bearer;
     const known = token ? this.#tokens.get(token) : undefined;
-    if (!token || !known) return null;
-    return {
-      email: known.email,
-      name: known.name,
-      boards: this.boardsOf(token, world),
-      inQuery: authorization === undefined,
-    };
+    return known ? { email: known.email, name: known.name } : null;
   }
 }
 

@@ -9,11 +9,6 @@ import * as wire from './wire.ts';
 export const ORDERS = ['newest', 'oldest', 'votes', 'activity', 'random'] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Which rows someone may see: of these boards, or of all (null). */
-export interface BoardScope {
-  boards: readonly number[] | null;
-}
-
 /** Where a page starts: so many rows from the top, or right after (before, when `back`) a row with this key. */
 export type Start = { offset: number } | { key: readonly number[] | null; back: boolean };
 
@@ -38,7 +33,6 @@ interface Source {
   table: string;
   /** The index and the columns that an order goes by. The last column makes it strict. */
   orders: Record<Order, { index: string; keys: string[] }>;
-  board: string;
   rows: (ids: string, orderBy: string) => string;
   read: (row: never) => PostWire | CommentWire;
 }
@@ -47,7 +41,6 @@ const SOURCES: Record<Resource, Source> = {
   posts: {
     table: 'posts',
     orders: ordersOf('posts', 'votes', 'votes_count'),
-    board: 'board_id IN (SELECT value FROM json_each(@boards))',
     rows: (ids, orderBy) =>
       `SELECT ${wire.POST_SELECT}, page.* FROM (${ids}) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY ${orderBy}`,
     read: toPost,
@@ -55,8 +48,6 @@ const SOURCES: Record<Resource, Source> = {
   comments: {
     table: 'comments',
     orders: ordersOf('comments', 'likes', 'likes_count'),
-    board: `(SELECT board_id FROM posts WHERE posts.id = comments.post_id)
-      IN (SELECT value FROM json_each(@boards))`,
     rows: (ids, orderBy) =>
       `SELECT ${wire.COMMENT_SELECT}, page.* FROM (${ids}) page JOIN comments c ON c.id = page.id ${wire.COMMENT_JOINS} ORDER BY ${orderBy}`,
     read: toComment,
@@ -75,14 +66,13 @@ function ordersOf(table: Resource, byCount: string, count: string): Source['orde
 }
 
 /** One page of a list, as it is at this moment. */
-export function slice(db: SandboxDb, list: ListOrder, scope: BoardScope, start: Start, limit: number): Slice {
+export function slice(db: SandboxDb, list: ListOrder, start: Start, limit: number): Slice {
   const source = SOURCES[list.resource];
   const keys = keyColumns(list);
   const back = 'key' in start && start.back;
   const key = 'key' in start ? start.key : null;
   const offset = 'offset' in start ? start.offset : 0;
-  const found = prepared(db, pageSql(list, scope, key !== null, back)).all({
-    ...scopeParameters(scope),
+  const found = prepared(db, pageSql(list, key !== null, back)).all({
     ...Object.fromEntries((key ?? []).map((part, n) => [`key${n}`, part])),
     // One more than asked for tells whether anything follows.
     limit: limit + 1,
@@ -116,43 +106,34 @@ function keyOf(row: Row | undefined, keys: readonly string[]): number[] | null {
 }
 
 /** The ids of the page come from a narrow index; only then are the texts of those rows read. */
-function pageSql(list: ListOrder, scope: BoardScope, fromKey: boolean, back: boolean): string {
+function pageSql(list: ListOrder, fromKey: boolean, back: boolean): string {
   const source = SOURCES[list.resource];
   const keys = keyColumns(list);
   const descending = (list.order !== 'oldest') !== back;
-  const conditions = ['true'];
-  if (scope.boards) conditions.push(source.board);
-  if (fromKey) {
-    const marks = keys.map((_, n) => `@key${n}`).join(', ');
-    conditions.push(`(${keys.join(', ')}) ${descending ? '<' : '>'} (${marks})`);
-  }
+  const marks = keys.map((_, n) => `@key${n}`).join(', ');
+  const from = fromKey ? `WHERE (${keys.join(', ')}) ${descending ? '<' : '>'} (${marks})` : '';
   const orderBy = (prefix: string): string =>
     keys.map((column) => `${prefix}${column} ${descending ? 'DESC' : 'ASC'}`).join(', ');
   const columns = keys.map((column) => (column === 'place' ? PLACE : column)).join(', ');
   const ids = `SELECT ${columns} FROM ${source.table} INDEXED BY ${source.orders[list.order].index}
-    WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy('')} LIMIT @limit OFFSET @offset`;
+    ${from} ORDER BY ${orderBy('')} LIMIT @limit OFFSET @offset`;
   return source.rows(ids, orderBy('page.'));
-}
-
-function scopeParameters(scope: BoardScope): Record<string, unknown> {
-  return scope.boards ? { boards: JSON.stringify(scope.boards) } : {};
 }
 
 /** More words than anyone types; each is a lookup of its own. */
 const MAX_TERMS = 32;
 
 /** The posts with all words of the text, most relevant first; a word in the title weighs five times one in the content. */
-export function searchPosts(db: SandboxDb, text: string, scope: BoardScope): PostWire[] {
+export function searchPosts(db: SandboxDb, text: string): PostWire[] {
   const query = toQuery(text);
   if (query === null) return [];
-  const boards = scope.boards ? 'AND m.board_id IN (SELECT value FROM json_each(@boards))' : '';
   const sql = `SELECT ${wire.POST_SELECT} FROM (
       SELECT m.id, bm25(posts_text, 5.0, 1.0) AS relevance
       FROM posts_text JOIN posts m ON m.id = posts_text.rowid
-      WHERE posts_text MATCH @query ${boards}
+      WHERE posts_text MATCH @query
       ORDER BY relevance, m.id DESC LIMIT ${SEARCH_LIMIT}
     ) page JOIN posts p ON p.id = page.id ${wire.POST_JOINS} ORDER BY page.relevance, p.id DESC`;
-  const rows = prepared(db, sql).all({ ...scopeParameters(scope), query }) as PostColumns[];
+  const rows = prepared(db, sql).all({ query }) as PostColumns[];
   return rows.map(toPost);
 }
 

@@ -1,8 +1,7 @@
 import { type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
-import type { Caller } from './access.ts';
 import { problemAnswer, type SandboxAnswer } from './answer.ts';
 import type { SandboxDb } from './database.ts';
-import { type BoardScope, keyColumns, type ListOrder, type Order, searchPosts, slice } from './listing.ts';
+import { keyColumns, type ListOrder, type Order, searchPosts, slice } from './listing.ts';
 import {
   isCursor,
   nextPosition,
@@ -38,7 +37,6 @@ export type ListResult = { ok: true; page: ListPage } | { ok: false; answer: San
 
 export interface SandboxListRequest {
   resource: Resource;
-  caller: Caller;
   origin: string;
   path: string;
   query: URLSearchParams;
@@ -49,7 +47,8 @@ export interface ListSource {
   db: SandboxDb;
   order: Order;
   draws: Random;
-  scope(boards: readonly number[] | null): BoardScope;
+  /** Called before each read. */
+  settle(): void;
 }
 
 export function listPage(
@@ -70,7 +69,8 @@ export function listPage(
     return { ok: false, answer: problemAnswer(400, 'There is no such page.', errors) };
   }
   const { position } = asked;
-  const found = slice(db, list, source.scope(request.caller.boards), position.start, position.limit);
+  source.settle();
+  const found = slice(db, list, position.start, position.limit);
   const link = linker(settings, request);
   const next = nextPosition(position, found);
   const previous = previousPosition(position, found);
@@ -89,7 +89,8 @@ export function searchPage(
   request: SandboxListRequest,
 ): ListPage {
   const text = request.query.get(SEARCH_PARAMETER) ?? '';
-  const results = searchPosts(source.db, text, source.scope(request.caller.boards));
+  source.settle();
+  const results = searchPosts(source.db, text);
   return {
     envelope: { next: null, previous: null, results },
     position: {

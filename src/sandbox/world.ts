@@ -5,7 +5,7 @@ import { type CommentColumns, type PostColumns, toComment, toPost } from '../con
 import { ensureUser, readUsers } from './access.ts';
 import type { SandboxDb } from './database.ts';
 import * as edits from './edits.ts';
-import { type BoardScope, type Order, prepared, slice } from './listing.ts';
+import { type Order, prepared, slice } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
@@ -19,8 +19,6 @@ export interface WorldOptions {
   days?: number | undefined;
   clock?: Clock | undefined;
   order?: Order | undefined;
-  /** The boards a token may see; null is all of them. */
-  access?: ((token: string) => readonly number[] | null) | undefined;
 }
 
 /** A create asked for through the API, already checked, in the words of the client. */
@@ -41,7 +39,6 @@ export class World {
   /** Decides what an order leaves to chance. */
   readonly draws: Random;
   readonly #random: Random;
-  readonly #access: (token: string) => readonly number[] | null;
   readonly #lookup: edits.Lookup = {
     boardId: (slug) => this.#boardId(slug),
     userId: (email) => ensureUser(this.db, email, email.split('@')[0] ?? email, this.clock.now()).id,
@@ -49,28 +46,25 @@ export class World {
   };
 
   constructor(options: WorldOptions = {}) {
-    const { data, seed = 1, posts = 200, referenceTime, days, clock, access } = options;
+    const { data, seed = 1, posts = 200, referenceTime, days, clock } = options;
     this.order = options.order ?? 'newest';
     this.draws = createRandom(seed ^ 0xbe4a);
     this.clock = clock ?? systemClock;
-    this.#access = access ?? (() => null);
     // Another stream than the seed's own, so that what is added later does not repeat what was there.
     this.#random = createRandom(seed ^ 0x5eed);
     this.db = openSeeded(data, { seed, posts, referenceTime: referenceTime ?? REFERENCE_TIME, days });
   }
 
   /** Called before each read. */
-  scope(boards: readonly number[] | null): BoardScope {
-    return { boards };
+  settle(): void {}
+
+  /** All posts, oldest id first. */
+  posts(): PostWire[] {
+    return this.#all('posts') as PostWire[];
   }
 
-  /** All posts, to everybody or to a token, oldest id first. */
-  posts(token?: string): PostWire[] {
-    return this.#all('posts', token) as PostWire[];
-  }
-
-  comments(token?: string): CommentWire[] {
-    return this.#all('comments', token) as CommentWire[];
+  comments(): CommentWire[] {
+    return this.#all('comments') as CommentWire[];
   }
 
   users(): UserWire[] {
@@ -178,9 +172,9 @@ export class World {
     this.db.close();
   }
 
-  #all(resource: Resource, token: string | undefined): (PostWire | CommentWire)[] {
-    const scope = this.scope(token === undefined ? null : this.#access(token));
-    const { rows } = slice(this.db, { resource, order: 'oldest' }, scope, { offset: 0 }, 2 ** 31 - 2);
+  #all(resource: Resource): (PostWire | CommentWire)[] {
+    this.settle();
+    const { rows } = slice(this.db, { resource, order: 'oldest' }, { offset: 0 }, 2 ** 31 - 2);
     return rows;
   }
 

@@ -15,7 +15,7 @@ export class Replica {
 
   /** Takes the world over as it is now. */
   catchUp(): void {
-    this.#world.scope(null);
+    this.#world.settle();
     const copy = new Database(this.#world.db.serialize());
     this.close();
     this.#copy = copy;
@@ -30,7 +30,7 @@ export class Replica {
       db: this.#copy ?? this.#world.db,
       order: behaviour.order,
       draws,
-      scope: (boards) => ({ boards }),
+      settle: () => {},
     };
   }
 

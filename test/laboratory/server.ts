@@ -144,7 +144,7 @@ class Laboratory implements Hooks, Wire {
     const stale = this.#arrivalOf(call).trouble.first('read');
     if (stale) return replica.source(stale.ms);
     const { db, draws, behaviour } = world;
-    return { db, draws, order: behaviour.order, scope: (boards) => world.scope(boards) };
+    return { db, draws, order: behaviour.order, settle: () => world.settle() };
   }
 
   async list(call: Call, page: ListPage): Promise<FastifyReply> {

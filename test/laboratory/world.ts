@@ -1,6 +1,5 @@
 import type { CommentWire, PostWire } from '../../src/contract/entities.ts';
 import type { NewWorldPost } from '../../src/sandbox/edits.ts';
-import type { BoardScope } from '../../src/sandbox/listing.ts';
 import { World as PlainWorld, type WorldOptions } from '../../src/sandbox/world.ts';
 import { type Behaviour, type BehaviourOptions, behaviourOf, createdAt, shown } from './behaviour.ts';
 import { addTables, type LedgerEntry, readLedger, settle } from './ledger.ts';
@@ -17,17 +16,16 @@ export class World extends PlainWorld {
   }
 
   /** After everything that has come due took effect. */
-  override scope(boards: readonly number[] | null): BoardScope {
+  override settle(): void {
     settle(this);
-    return super.scope(boards);
   }
 
-  override posts(token?: string): PostWire[] {
-    return super.posts(token).map((row) => shown(row, 'posts', this.behaviour));
+  override posts(): PostWire[] {
+    return super.posts().map((row) => shown(row, 'posts', this.behaviour));
   }
 
-  override comments(token?: string): CommentWire[] {
-    return super.comments(token).map((row) => shown(row, 'comments', this.behaviour));
+  override comments(): CommentWire[] {
+    return super.comments().map((row) => shown(row, 'comments', this.behaviour));
   }
 
   override addPost(post: NewWorldPost = {}): PostWire {
