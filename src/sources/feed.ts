@@ -1,4 +1,4 @@
-import { openChanges } from '../app/readers.ts';
+import { openFeed } from '../app/readers.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import { type ChangeReads, feedTogether } from '../changes/together.ts';
 import type { RunningSource } from './running.ts';
@@ -18,7 +18,7 @@ export function feedOfAll(set: SourceSet): { feed: ChangeReads; close(): void } 
     for (const source of all) {
       const app = source.app();
       if (!app) continue;
-      const feed = opened.get(source) ?? openChanges(app.settings);
+      const feed = opened.get(source) ?? openFeed(app.settings);
       opened.set(source, feed);
       found.set(source.plan.name, feed);
     }

@@ -57,7 +57,7 @@ test('the address is the first line of stdout and all there is; it answers, and 
 test('the flags reach the service', async (t) => {
   const folder = folderFor(t, 'sandbox');
   const data = join(folder, 'sandbox.db');
-  const tokens = ['--token', 'one', '--token', 'two:ada@example.com:bugs'];
+  const tokens = ['--token', 'one', '--token', 'two:ada@example.com'];
   const paging = ['--page-size', '2', '--paging', 'number', '--order', 'oldest', '--auth-param', 'key'];
   const rest = ['--seed', '3', '--posts', '30', '--data', data, '--live'];
   const { child, line } = start(t, '--json', ...tokens, ...paging, ...rest);
@@ -65,10 +65,10 @@ test('the flags reach the service', async (t) => {
   assert.equal((await titles(url, 'one')).length, 2);
   const page = (await (await fetch(`${url}/api/v1/posts/?key=two`)).json()) as {
     next: unknown;
-    results: { id: number; board: { url: string } }[];
+    results: unknown[];
   };
   assert.equal(page.next, 2);
-  assert.ok(page.results.every((post) => post.board.url === '/b/bugs/'));
+  assert.equal(page.results.length, 2);
   child.kill('SIGTERM');
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 
@@ -107,7 +107,6 @@ test('wrong values are usage errors in one clear sentence', async () => {
     [['--order', 'size'], /order "size" is not known; it can be newest, oldest, votes, activity, random/],
     [['--token', ':a@example.com'], /--token takes TOKEN, TOKEN or TOKEN:OWNER/],
     [['--token', 'a:nobody'], /needs an e-mail address/],
-    [['--token', 'a:b@example.com:nope'], /there is no board "nope"/],
     [['--auth-param', 'search'], /parameter cannot be blank or one of/],
   ];
   for (const [args, message] of wrong) {
