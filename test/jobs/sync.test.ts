@@ -7,6 +7,7 @@ import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
+import { createPrecedence } from '../../src/base/precedence.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { LastPass } from '../../src/state/state.ts';
 import { benchFor, HOUR, MINUTE } from '../outbox/bench.ts';
@@ -40,7 +41,17 @@ function benchOf(t: TestContext) {
   const { client } = upstream;
   const { gate, signal } = sending;
   const context = {
-    app: { client, store, outbox, clock, log, settings, gate, state: { lastPasses } },
+    app: {
+      client,
+      store,
+      outbox,
+      clock,
+      log,
+      settings,
+      gate,
+      state: { lastPasses },
+      precedence: createPrecedence(),
+    },
     sending,
     activity: newActivity(),
     metrics: createMetrics(),
