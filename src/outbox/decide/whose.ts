@@ -9,16 +9,17 @@ import { isUnspaced } from '../../text/words.ts';
  *
  *   new     the post was not there before the row's first attempt: see `isNew`
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
- *   author  `ours`, `other` or `unknown`: see `authorOf`
+ *   author  `ours`, `shared`, `other` or `unknown`: see `authorOf`
  *   text    `marked`, `exact`, `same`, `part`, `near` or `far`, the most alike first: see `textOf`
  *
  * A post is possible for a row if it is new and free, and either its text is `marked`, `exact` or `same`, or its text is not `far` and its
- * author is not `other`. Where the row carries a mark that its board is known to keep, only a post with that mark is possible.
+ * author is `ours` or `unknown`. Where the row carries a mark that its board is known to keep, only a post with that mark is possible.
  *
  * All unclear rows are decided together:
  *
  *   1. `marked`, then `exact`, then `same`, then `part`, each by our author (`marked` by any): confirmed, the earliest post for the earliest
  *      row. A post is given out only if all rows that it is so much like, or more, have the same words. The rows that have their post count.
+ *      A `shared` author is enough for `exact` and `same`, if none of these rows has it as `ours`.
  *   2. A post that is left over, and that step 1 would give to rows that have their post: shown as a second post of the one of them that has
  *      the fewest, unless it is more than `near` to a row without one.
  *   3. Any other possible post holds up the rows that it is most like: by text, and then by the letters of common words. They are decided
@@ -76,7 +77,7 @@ export interface ShownPost {
 
 const TEXTS = ['marked', 'exact', 'same', 'part', 'near', 'far'] as const;
 export type Text = (typeof TEXTS)[number];
-export type Author = 'ours' | 'other' | 'unknown';
+export type Author = 'ours' | 'shared' | 'other' | 'unknown';
 export type Verdict =
   | { kind: 'confirmed'; post: ShownPost; how: Text }
   /** The posts that hold it up, the most alike first. */
@@ -119,7 +120,9 @@ export function decide(
   for (const text of TEXTS)
     for (const pair of pairs.filter((each) => each.text === text && isCertain(each))) {
       const rivals = (ofPost.get(pair.post) ?? []).filter((other) => rankOf(other) <= rankOf(pair));
-      if (!isOpen(pair) || rivals.some(({ words }) => words !== pair.words)) continue;
+      const isRival = ({ words, author }: Pair): boolean =>
+        words !== pair.words || (pair.author === 'shared' && author === 'ours');
+      if (!isOpen(pair) || rivals.some(isRival)) continue;
       given.add(pair.post);
       found.set(pair.row, pair);
     }
@@ -163,7 +166,13 @@ const WANTED = 'a post that could be this one may still prove to be another rowâ
 const NONE_LATER = 'the list shows no post that was sent later to the same board';
 
 function isCertain({ text, author }: Pair): boolean {
-  return text === 'marked' || (author === 'ours' && text !== 'near');
+  return isWhole(text)
+    ? author === 'ours' || author === 'shared' || text === 'marked'
+    : text === 'part' && author === 'ours';
+}
+
+function isWhole(text: Text): boolean {
+  return text === 'marked' || text === 'exact' || text === 'same';
 }
 
 function rankOf({ text }: Pair): number {
@@ -205,7 +214,7 @@ function pairOf(sent: Folded<SentRow>, shown: Folded<ShownPost>, people: People)
   const [row, post] = [sent.of, shown.of];
   if (!isNew(row, post) || row.dismissed.includes(post.id)) return null;
   const [text, author] = [textOf(sent, shown), authorOf(row, post, people)];
-  const isPossible = ['marked', 'exact', 'same'].includes(text) || (text !== 'far' && author !== 'other');
+  const isPossible = isWhole(text) || (text !== 'far' && (author === 'ours' || author === 'unknown'));
   if (!isPossible) return null;
   const all = ({ titleWords, contentWords }: Words): string[] => [...titleWords, ...contentWords];
   return { row, post, text, author, words: sent.words, common: commonOf(all(sent), all(shown)) };
@@ -229,6 +238,8 @@ export function isNew(
 export interface People {
   /** Whom an account has stood for; a person is a mailbox, and the owner of the token the empty text. */
   holders: ReadonlyMap<number, ReadonlySet<string>>;
+  /** Accounts that have stood for somebody, and for a customer who is another. */
+  shared: ReadonlySet<number>;
   /** Everybody who has posted. */
   known: ReadonlySet<string>;
   /** Whether customers are shown with the address that they were sent with: a service may hide, mask or replace it. */
@@ -249,16 +260,25 @@ export function learnPeople(sent: readonly SentAuthor[]): People {
   const byAccount = Map.groupBy(posts, ({ creator_id }) => creator_id);
   const personsOf = (of: typeof posts): Set<string> => new Set(of.map(({ person }) => person));
   const holders = new Map([...byAccount].map(([account, of]) => [account, personsOf(of)]));
+  const isStandIn = ({ person, shown }: (typeof posts)[number]): boolean =>
+    person !== OWNER && mailbox(shown ?? '') !== person;
+  const shared = [...byAccount].filter(([, of]) => personsOf(of).size > 1 && of.some(isStandIn));
   const customers = posts.filter(({ person }) => person !== OWNER);
   const areAddressesTrue =
     customers.length === 0 || customers.some(({ person, shown }) => mailbox(shown ?? '') === person);
-  return { holders, known: personsOf(posts), areAddressesTrue };
+  return {
+    holders,
+    shared: new Set(shared.map(([account]) => account)),
+    known: personsOf(posts),
+    areAddressesTrue,
+  };
 }
 
 /**
- * By the account, where our posts have shown it for this person; else by the address, where addresses are true; else by whether the account
- * is known of this person or of another: one that stands for several of our customers stands for all. Where none of that tells, the owner is
- * anybody of the team, and a customer is known by the name.
+ * By the account, where our posts have shown it for this person. An account that has stood for several of our people may stand for any
+ * customer: it is `shared` where addresses are true, and `ours` where they are not. Else by the address, where addresses are true; else by
+ * whether the account is known of another person. Where none of that tells, the owner is anybody of the team, and a customer is known by the
+ * name.
  */
 export function authorOf(
   { email, name }: Pick<SentRow, 'email' | 'name'>,
@@ -270,10 +290,10 @@ export function authorOf(
   const person = email === null ? OWNER : mailbox(email);
   const holders = people.holders.get(creator.id) ?? new Set();
   if (holders.has(person)) return 'ours';
+  if (person !== OWNER && people.shared.has(creator.id)) return people.areAddressesTrue ? 'shared' : 'ours';
   const shown = emailKey(creator.email ?? '');
   if (person !== OWNER && people.areAddressesTrue && /^[^*]+@[^*]+$/.test(shown))
     return mailbox(shown) === person ? 'ours' : 'other';
-  if (person !== OWNER && [...holders].filter((who) => who !== OWNER).length > 1) return 'ours';
   if (holders.size > 0 || people.known.has(person)) return 'other';
   if (person === OWNER) return creator.isTeam ? 'ours' : 'unknown';
   const [is, asked] = [foldedText(creator.name ?? ''), foldedText(name ?? '')];

@@ -286,7 +286,7 @@ function boundReader(db: Db) {
     SELECT o.email AS asked, u.email AS shown, p.creator_id, o.post_id
       FROM (SELECT email, post_id FROM outbox
              WHERE post_id IS NOT NULL AND coalesce(matched, 'same') IN ('same', 'marked', 'exact', 'person') ORDER BY post_id DESC LIMIT 500) o
-      JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id LIMIT 100`);
+      JOIN posts p ON p.id = o.post_id JOIN users u ON u.id = p.creator_id`);
   return {
     /** Those of the given posts that already confirm some row. */
     boundPosts: (ids: readonly number[]): Set<number> => new Set(ids.filter((id) => isBound.get(id) === 1)),
