@@ -226,6 +226,38 @@ describe('who made a post', () => {
   for (const [what, sent, creator, people, expected] of CASES)
     it(`${what}: ${expected}`, () => assert.equal(authorOf(sent, post({ creator }), people), expected));
 
+  describe('an account that has stood for the owner and for a customer, where addresses are true', () => {
+    const people = learnPeople([
+      { asked: null, shown: 'ana@example.com', creator_id: 1 },
+      { asked: 'lee@example.com', shown: 'ana@example.com', creator_id: 1 },
+      { asked: 'kim@example.com', shown: 'kim@example.com', creator_id: 7 },
+    ]);
+    const max = { email: 'max@example.com', name: 'Max' };
+    const told = (rows: SentRow[], shown: ShownPost): (string | undefined)[] => {
+      const { verdicts } = decide(rows, [shown], people);
+      return rows.map(({ id }) => verdicts.get(id)?.kind);
+    };
+
+    it('is shared by every customer, and the very words confirm a row', () => {
+      assert.equal(authorOf(row(max), post({ creator: ANA }), people), 'shared');
+      assert.deepEqual(told([row(max)], post({ creator: ANA })), ['confirmed']);
+      assert.deepEqual(told([row(max)], post({ creator: ANA, content: 'Not now.' })), ['send again']);
+    });
+
+    it('confirms no customer’s row where a row of the owner says the same', () => {
+      const rows = [row(max), row({ ...owner, id: 2 })];
+      assert.deepEqual(told(rows, post({ creator: ANA })), ['send again', 'confirmed']);
+    });
+
+    it('is not shared by a customer who is the owner', () => {
+      const own = learnPeople([
+        { asked: null, shown: 'ana@example.com', creator_id: 1 },
+        { asked: 'ana@example.com', shown: 'ana@example.com', creator_id: 1 },
+      ]);
+      assert.equal(authorOf(row(max), post({ creator: ANA }), own), 'other');
+    });
+  });
+
   it('one account on the posts of all customers is every customer’s', () => {
     const sent = ['a', 'b'].map((name) => ({
       asked: `${name}@example.com`,
