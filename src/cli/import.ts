@@ -210,19 +210,17 @@ async function spoolFolder({ settings }: Context): Promise<string> {
 }
 
 async function runDry(context: Context, request: Request, progress: ProgressBars): Promise<void> {
-  const [readers, flow, { openScratch }, estimates] = await Promise.all([
+  const [readers, flow, estimates] = await Promise.all([
     import('../app/readers.ts'),
     import('../outbox/import/import.ts'),
-    import('../outbox/store/imports.ts'),
     import('../outbox/send/estimate.ts'),
   ]);
   await using reads = closing(readers.readsForImport(context.settings));
   await using view = closing(readers.viewOutbox(context.settings));
-  await using scratch = closing(openScratch());
   await using duplicates = closing(reads ? await searchIn(context) : null);
   const boards = knownTargets(reads, request.boards);
   const chosen = { ...request, boards };
-  const { tally, preview, ...open } = await flow.dryRun({ reads, scratch, duplicates }, chosen);
+  const { tally, preview, ...open } = await flow.dryRun({ reads, duplicates }, chosen);
   progress.stop();
   const rates = { perMinute: context.settings.pushPerMinute, ownPerMinute: request.perMinute ?? null };
   const now = systemClock.now();
@@ -267,17 +265,13 @@ async function duplicateLines(
       );
   if (kinds.length === 0) return lines;
   const isMeant = (kind: string): boolean => kinds.includes('all') || kinds.includes(kind);
-  const [flow, { openScratch }] = await Promise.all([
-    import('../outbox/import/import.ts'),
-    import('../outbox/store/imports.ts'),
-  ]);
+  const flow = await import('../outbox/import/import.ts');
   const note: DuplicateSearchOptions['onFound'] = (found) => {
     for (const { line, kind } of found) if (isMeant(kind)) lines.add(line);
   };
   await using duplicates = closing(await searchIn(context, note));
-  await using scratch = closing(openScratch());
   const quiet = { onFile: () => {}, onBytes: () => {}, onRows: () => {} };
-  await flow.dryRun({ reads, scratch, duplicates }, { ...request, ...quiet });
+  await flow.dryRun({ reads, duplicates }, { ...request, ...quiet });
   return lines;
 }
 

@@ -6,7 +6,7 @@ import { dryRun, type ImportChoices, outboxSink } from '../../src/outbox/import/
 import type { Input } from '../../src/outbox/import/input.ts';
 import { intake, type Tally } from '../../src/outbox/import/intake.ts';
 import type { Preview } from '../../src/outbox/import/preview.ts';
-import { type ImportReads, openImportReads, openScratch } from '../../src/outbox/store/imports.ts';
+import { type ImportReads, openImportReads } from '../../src/outbox/store/imports.ts';
 import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import { type Bench, benchFor } from './bench.ts';
 import { inChunks } from './csv/feed.ts';
@@ -44,16 +44,9 @@ export function importBenchFor(t: TestContext): ImportBench {
       return { ...tally, openBatches: [...sink.openBatches] };
     },
     async dryRun(text, choices = {}) {
-      const scratch = openScratch();
-      try {
-        const { tally, preview } = await dryRun(
-          { reads, scratch },
-          { ...QUIET, ...PLAIN, ...choices, input: inputOf(text) },
-        );
-        return { ...tally, preview };
-      } finally {
-        scratch.close();
-      }
+      const request = { ...QUIET, ...PLAIN, ...choices, input: inputOf(text) };
+      const { tally, preview } = await dryRun({ reads }, request);
+      return { ...tally, preview };
     },
     keys: () =>
       bench

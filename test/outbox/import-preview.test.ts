@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import type { NewRow } from '../../src/outbox/decide/types.ts';
 import { boardChooser, knownTargets, readBoardMap, unknownBoards } from '../../src/outbox/import/boards.ts';
 import { previewSink } from '../../src/outbox/import/preview.ts';
-import { type ImportReads, openScratch } from '../../src/outbox/store/imports.ts';
+import type { ImportReads } from '../../src/outbox/store/imports.ts';
 
 const BOARDS = [
   { id: 1, slug: 'feature-requests', name: 'Feature requests' },
@@ -13,12 +13,6 @@ const BOARDS = [
 function row(text: Partial<NewRow>): NewRow {
   const post = { board: 'bugs', title: 'T', content: '', email: null, full_name: null };
   return { batch: 'b', source_key: 'row:x:1', line: 2, content_hash: 't', ...post, ...text };
-}
-
-function sinkFor(t: TestContext, reads: ImportReads | null) {
-  const scratch = openScratch();
-  t.after(() => scratch.close());
-  return previewSink(reads, scratch);
 }
 
 const READS: ImportReads = {
@@ -36,8 +30,8 @@ const READS: ImportReads = {
 };
 
 describe('the preview of an import', () => {
-  it('tells owners, known and new customers apart, and counts people once', async (t) => {
-    const sink = sinkFor(t, READS);
+  it('tells owners, known and new customers apart, and counts people once', async () => {
+    const sink = previewSink(READS);
     const emails = [null, 'known@example.com', 'KNOWN@example.com', 'new@example.com', 'New@Example.com'];
     await sink.take(emails.map((email) => row({ email })));
     await sink.take([row({ email: 'new@example.com' })]);
@@ -48,8 +42,8 @@ describe('the preview of an import', () => {
     );
   });
 
-  it('shows the first posts as they would be sent', async (t) => {
-    const sink = sinkFor(t, READS);
+  it('shows the first posts as they would be sent', async () => {
+    const sink = previewSink(READS);
     await sink.take(Array.from({ length: 9 }, (_, i) => row({ title: `T${i}` })));
     assert.deepEqual(
       sink.people.first.map(({ title }) => title),
@@ -57,16 +51,16 @@ describe('the preview of an import', () => {
     );
   });
 
-  it('knows nothing of customers without a mirror', async (t) => {
-    const sink = sinkFor(t, null);
+  it('knows nothing of customers without a mirror', async () => {
+    const sink = previewSink(null);
     await sink.take([row({ email: 'a@example.com' })]);
     assert.deepEqual([sink.people.mirror, sink.people.asNewCustomer], ['empty', 1]);
   });
 
-  it('tells a mirror that was never filled from a service without posts', (t) => {
+  it('tells a mirror that was never filled from a service without posts', () => {
     const ofEmpty = (hasSwept: boolean) => ({ ...READS, boards: () => [], hasSwept: () => hasSwept });
-    assert.equal(sinkFor(t, ofEmpty(false)).people.mirror, 'empty');
-    assert.equal(sinkFor(t, ofEmpty(true)).people.mirror, 'no posts');
+    assert.equal(previewSink(ofEmpty(false)).people.mirror, 'empty');
+    assert.equal(previewSink(ofEmpty(true)).people.mirror, 'no posts');
   });
 });
 

@@ -22,7 +22,7 @@ import { columnQuestions } from '../../outbox/import/questions.ts';
 import { openResults } from '../../outbox/import/results.ts';
 import { estimateOf, paceOf } from '../../outbox/send/estimate.ts';
 import { type MarkSetting, markLabel } from '../../outbox/send/mark.ts';
-import { type ImportReads, type KeptDuplicate, openScratch } from '../../outbox/store/imports.ts';
+import type { ImportReads, KeptDuplicate } from '../../outbox/store/imports.ts';
 import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView } from '../../outbox/store/view.ts';
 import { boardNamed } from '../../text/boards.ts';
@@ -260,11 +260,10 @@ async function preview(context: ImportContext, upload: Upload, choices: ImportCh
 async function previewOf(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<Preview> {
   const { reads, view, clock, signal } = context;
   const request = { ...requestFor(context, upload, choices), signal };
-  const scratch = openScratch();
   let columns: Inspection | null = null;
   try {
     columns = await inspectCsv(upload.input.read, request);
-    const { tally, preview: found, questions, lost } = await dryRun({ reads, scratch }, request);
+    const { tally, preview: found, questions, lost } = await dryRun({ reads }, request);
     const rates = { perMinute: context.perMinute, ownPerMinute: choices.perMinute };
     const estimate = estimateOf(paceOf(view, tally.accepted, rates, clock.now()), clock.now());
     return { ok: true, choices, columns, questions, tally, found, estimate, lost };
@@ -272,8 +271,6 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
     if (codeOf(error) !== 'usage') throw error;
     const questions = columnQuestions(columns?.unclear ?? []);
     return { ok: false, choices, columns, questions, problem: messageOf(error) };
-  } finally {
-    scratch.close();
   }
 }
 

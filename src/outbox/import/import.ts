@@ -6,7 +6,7 @@ import { SUPPRESSED } from '../../mirror/suppression/list.ts';
 import { FINAL_STATES } from '../decide/states.ts';
 import type { Acceptance } from '../decide/types.ts';
 import { contentAsSent, type Marking, markExample } from '../send/mark.ts';
-import { type ImportReads, type KnownRow, openScratch, type Scratch } from '../store/imports.ts';
+import type { ImportReads, KnownRow } from '../store/imports.ts';
 import type { OutboxStore } from '../store/store.ts';
 import {
   type BoardChoices,
@@ -90,16 +90,12 @@ export async function importFile(
 
 /** The same, up to the commit: what would happen, and what there is to know about it. */
 export async function dryRun(
-  {
-    reads,
-    scratch,
-    duplicates,
-  }: { reads: ImportReads | null; scratch: Scratch; duplicates?: DuplicateSearch | null },
+  { reads, duplicates }: { reads: ImportReads | null; duplicates?: DuplicateSearch | null },
   request: ImportRequest,
 ): Promise<{ tally: Tally; preview: Preview; questions: Question[]; lost: string | null }> {
   const chooser = boardChooser(reads, request.boards);
   const unknown = unknownBoards(chooser);
-  const sink = previewSink(reads, scratch);
+  const sink = previewSink(reads);
   const take: Sink['take'] = async (rows) => {
     const verdicts = await sink.take(rows);
     const accepted = rows.filter((_, i) => verdicts[i]?.outcome === 'accepted');
@@ -167,16 +163,15 @@ export function compareInBackground(
     if (found.length > 0) keep(found);
   };
   const run = async (): Promise<void> => {
-    const [scratch, duplicates] = [openScratch(), openDuplicateSearch({ mirror, onFound })];
+    const duplicates = openDuplicateSearch({ mirror, onFound });
     stopped.signal.addEventListener('abort', () => void duplicates.close());
     const quiet = { signal: stopped.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
     try {
-      const { preview } = await dryRun({ reads, scratch, duplicates }, { ...request, ...quiet });
+      const { preview } = await dryRun({ reads, duplicates }, { ...request, ...quiet });
       state.result = preview.duplicates;
     } catch (error) {
       state.problem = messageOf(error);
     } finally {
-      scratch.close();
       await duplicates.close();
     }
   };

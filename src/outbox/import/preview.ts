@@ -1,6 +1,6 @@
 import { emailKey } from '../../text/email.ts';
 import type { NewRow } from '../decide/types.ts';
-import type { ImportReads, KnownRow, Scratch } from '../store/imports.ts';
+import type { ImportReads, KnownRow } from '../store/imports.ts';
 import type { UnknownBoards } from './boards.ts';
 import { sourceKey } from './csv/source-key.ts';
 import type { Duplicates } from './duplicates.ts';
@@ -29,7 +29,7 @@ export interface PreviewSink extends Sink {
 }
 
 /** Judges rows as the outbox would, and writes nothing. */
-export function previewSink(reads: ImportReads | null, scratch: Scratch): PreviewSink {
+export function previewSink(reads: ImportReads | null): PreviewSink {
   const filled = reads && reads.boards().length > 0 ? reads : null;
   const people: PreviewSink['people'] = {
     mirror: filled ? 'filled' : reads?.hasSwept() ? 'no posts' : 'empty',
@@ -40,15 +40,15 @@ export function previewSink(reads: ImportReads | null, scratch: Scratch): Previe
     newCustomers: 0,
     first: [],
   };
+  const [textOfKey, met] = [new Map<string, string>(), new Set<string>()];
   return {
     people,
     async take(rows) {
       const known = reads?.known(rows) ?? [];
-      const earlier = sameKeyEarlier(rows, scratch);
-      const verdicts = rows.map((_, i) => judge(known[i] ?? null, earlier[i] ?? 'none'));
+      const verdicts = rows.map((row, i) => judge(known[i] ?? null, sameKeyEarlier(row, textOfKey)));
       const accepted = rows.filter((_, i) => verdicts[i]?.outcome === 'accepted');
       people.first.push(...accepted.slice(0, FIRST_SHOWN - people.first.length));
-      addPeople(people, accepted, filled, scratch);
+      addPeople(people, accepted, filled, met);
       return verdicts;
     },
   };
@@ -69,47 +69,29 @@ function judge(known: KnownRow | null, earlier: Earlier): RowVerdict {
 }
 
 /** A key that stands twice in the file is only in the outbox once the first of its rows is: here it must be remembered. */
-function sameKeyEarlier(rows: readonly NewRow[], scratch: Scratch): Earlier[] {
-  const keyed = rows.filter(isKeyed);
-  const texts = keyed.map((post) => sourceKey({ key: null, post }, 1));
-  const before = scratch.remember(
-    'key',
-    keyed.map((row, i) => [row.source_key, texts[i] ?? ''] as const),
-  );
-  let next = 0;
-  return rows.map((row) => {
-    if (!isKeyed(row)) return 'none';
-    const [text, first] = [texts[next], before[next] ?? null];
-    next++;
-    if (first === null) return 'none';
-    return first === text ? 'same' : 'other';
-  });
-}
-
-/** Rows without a key of their own have one that cannot stand twice. */
-function isKeyed({ source_key }: NewRow): boolean {
-  return source_key.startsWith('key:');
+function sameKeyEarlier(post: NewRow, textOfKey: Map<string, string>): Earlier {
+  // Rows without a key of their own have one that cannot stand twice.
+  if (!post.source_key.startsWith('key:')) return 'none';
+  const text = sourceKey({ key: null, post }, 1);
+  const first = textOfKey.get(post.source_key);
+  if (first !== undefined) return first === text ? 'same' : 'other';
+  textOfKey.set(post.source_key, text);
+  return 'none';
 }
 
 function addPeople(
   people: PreviewSink['people'],
   rows: readonly NewRow[],
   reads: ImportReads | null,
-  scratch: Scratch,
+  met: Set<string>,
 ): void {
   const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailKey(email)]));
   people.asOwner += rows.length - emails.length;
   const known = reads?.customers([...new Set(emails)]) ?? new Set<string>();
-  const met = scratch.remember(
-    'customer',
-    emails.map((email) => [email, ''] as const),
-  );
-  for (const [i, email] of emails.entries()) {
+  for (const email of emails) {
     const isNew = !known.has(email);
-    if (isNew) people.asNewCustomer++;
-    else people.asKnownCustomer++;
-    if (met[i] !== null) continue;
-    if (isNew) people.newCustomers++;
-    else people.knownCustomers++;
+    people[isNew ? 'asNewCustomer' : 'asKnownCustomer']++;
+    if (!met.has(email)) people[isNew ? 'newCustomers' : 'knownCustomers']++;
+    met.add(email);
   }
 }

@@ -123,37 +123,19 @@ export class FieldIndex {
 
 /**
  * Posts by all of their words. Where each word of a post is in thousands of others, the rare words lead to some of those, and the post
- * itself may not be among them. Slots of an array, because a map of a million keys takes ten times the memory.
+ * itself may not be among them.
  */
 export class ExactPosts {
-  readonly #slots: Int32Array;
-  readonly #wordsOf: (post: number) => ArrayLike<number>;
+  readonly #posts = new Map<number, number>();
 
   constructor(posts: number, wordsOf: (post: number) => ArrayLike<number>) {
-    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * posts + 2)));
-    this.#wordsOf = wordsOf;
-    for (let post = 0; post < posts; post++) {
-      const words = wordsOf(post);
-      const slot = this.#slotOf(words);
-      if (words.length > 0 && this.#slots[slot] === 0) this.#slots[slot] = post + 1;
-    }
+    for (let post = posts - 1; post >= 0; post--) this.#posts.set(hashOf(wordsOf(post)), post);
   }
 
-  /** The first post with these words; none where there are no words. */
+  /** The first post with these words, or one whose words have the same hash; none where there are no words. */
   find(words: ArrayLike<number>): number[] {
-    const held = words.length === 0 ? 0 : (this.#slots[this.#slotOf(words)] ?? 0);
-    return held === 0 ? [] : [held - 1];
-  }
-
-  /** Where such a post is, or would be. */
-  #slotOf(words: ArrayLike<number>): number {
-    const last = this.#slots.length - 1;
-    let slot = hashOf(words) & last;
-    for (;;) {
-      const held = this.#slots[slot] ?? 0;
-      if (held === 0 || areEqual(this.#wordsOf(held - 1), words)) return slot;
-      slot = (slot + 1) & last;
-    }
+    const found = words.length === 0 ? undefined : this.#posts.get(hashOf(words));
+    return found === undefined ? [] : [found];
   }
 }
 
@@ -164,10 +146,4 @@ function hashOf(words: ArrayLike<number>): number {
     hash ^= hash >>> 15;
   }
   return hash;
-}
-
-function areEqual(ours: ArrayLike<number>, theirs: ArrayLike<number>): boolean {
-  if (ours.length !== theirs.length) return false;
-  for (let i = 0; i < ours.length; i++) if (ours[i] !== theirs[i]) return false;
-  return true;
 }

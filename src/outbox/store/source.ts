@@ -17,23 +17,9 @@ import {
 } from '../decide/identity.ts';
 import type { Claims, NewRow, PostText, StoredRow } from '../decide/types.ts';
 
-/** As bits: a set of a million numbers takes 40 MB. */
 export function newClaims({ hasKeys, tools }: Pick<Claims, 'hasKeys' | 'tools'>): Claims {
-  let bits = new Uint8Array(1024);
-  return {
-    passed: new Map(),
-    hasKeys,
-    tools,
-    has: (id) => ((bits[id >> 3] ?? 0) & (1 << (id & 7))) !== 0,
-    add(id) {
-      if (id >> 3 >= bits.length) {
-        const more = new Uint8Array(2 * ((id >> 3) + 1));
-        more.set(bits);
-        bits = more;
-      }
-      bits[id >> 3] = (bits[id >> 3] ?? 0) | (1 << (id & 7));
-    },
-  };
+  const ids = new Set<number>();
+  return { passed: new Map(), hasKeys, tools, has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
 
 /** A file may say the same ten thousand times: then those that are claimed are passed over once. Less is not worth remembering. */

@@ -42,7 +42,7 @@ const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
 /** The other short names of a board, of before it was renamed and of now. */
 export type OtherSlugs = (board: string) => readonly string[];
 
-/** Those of the rows of one file in their order; whether it has a column of keys. It remembers them: about 25 MB for a million. */
+/** Those of the rows of one file in their order; whether it has a column of keys. It remembers them. */
 export function identities(hasKeys: boolean, otherSlugs: OtherSlugs = () => []): (row: Keyed) => Identity {
   const seen = new Occurrences();
   const claims = newClaims({ hasKeys, tools: TOOLS });
@@ -86,57 +86,15 @@ function otherHashes(post: Keyed['post'], slugs: readonly string[]): string[] {
   return [...new Set(hashes)].filter((hash) => hash !== contentHash(post));
 }
 
-/** Two words of a digest and how often it was met. */
-const STRIDE = 3;
-const FIRST_PLACES = 1024;
-const FULL = 0.75;
-
-/**
- * Counts digests in one flat table of 12 bytes each. A Map of a million of them took six times as much, and twice that while it
- * grew. 64 bits are kept: two rows of a million share them once in ten million files, and are then only numbered oddly.
- */
+/** Counts digests by 48 bits of them: two rows of a million share those once in five hundred files, and are then only numbered oddly. */
 export class Occurrences {
-  #words = new Uint32Array(FIRST_PLACES * STRIDE);
-  /** A power of two. */
-  #places = FIRST_PLACES;
-  #used = 0;
+  readonly #times = new Map<number, number>();
 
   /** How often this digest was met, this time included. */
-  count(digest: Uint8Array): number {
-    const view = new DataView(digest.buffer, digest.byteOffset, digest.byteLength);
-    // A first word of zero marks an empty place.
-    const [a, b] = [view.getUint32(0) || 1, view.getUint32(4)];
-    const at = this.#placeOf(a, b);
-    const seen = (this.#words[at + 2] ?? 0) + 1;
-    this.#put(at, a, b, seen);
-    if (seen === 1 && ++this.#used > this.#places * FULL) this.#grow();
-    return seen;
-  }
-
-  /** Where this digest stands, or the empty place where it belongs. */
-  #placeOf(a: number, b: number): number {
-    const words = this.#words;
-    let place = a & (this.#places - 1);
-    for (;;) {
-      const at = place * STRIDE;
-      if (words[at] === 0 || (words[at] === a && words[at + 1] === b)) return at;
-      place = (place + 1) & (this.#places - 1);
-    }
-  }
-
-  #put(at: number, a: number, b: number, seen: number): void {
-    this.#words[at] = a;
-    this.#words[at + 1] = b;
-    this.#words[at + 2] = seen;
-  }
-
-  #grow(): void {
-    const old = this.#words;
-    this.#places *= 2;
-    this.#words = new Uint32Array(this.#places * STRIDE);
-    for (let from = 0; from < old.length; from += STRIDE) {
-      const [a = 0, b = 0, seen = 0] = [old[from], old[from + 1], old[from + 2]];
-      if (a !== 0) this.#put(this.#placeOf(a, b), a, b, seen);
-    }
+  count(digest: Buffer): number {
+    const key = digest.readUIntBE(0, 6);
+    const times = (this.#times.get(key) ?? 0) + 1;
+    this.#times.set(key, times);
+    return times;
   }
 }
