@@ -29,7 +29,7 @@ function assertNothingLost({ verdict }: Simulation): void {
 
 describe('six hundred rows through every kind of trouble', () => {
   it('arrive exactly once each, and at most one in a hundred needs a person', async (t) => {
-    const simulation = await told(t, { rows: 600, seed: 7, crashEvery: 400, freezeEvery: 1000 });
+    const simulation = await told(t, { rows: 600, seed: 8, crashEvery: 400, freezeEvery: 1000 });
     assertAllHappened(simulation);
     assertNothingLost(simulation);
     assert.deepEqual(simulation.verdict.doubled, []);
