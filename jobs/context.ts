@@ -87,6 +87,8 @@ export interface Activity {
   passes: Map<Resource, RunningPass>;
   /** Sweeps that failed in this process, and when the next attempt may begin. A restart forgets them, and so tries again at once. */
   failures: Map<Resource, { count: number; retryAt: number }>;
+  /** Why the last pass could write nothing down; null where it could. */
+  diskError: string | null;
   /** Rows that a handler is sending: BullMQ hands out a job that stalled a second time, and the first handler may still run. */
   rows: Set<number>;
   /** Webhook endpoints that a handler is telling, for the same reason. */
@@ -105,6 +107,7 @@ export function newActivity(): Activity {
   return {
     passes: new Map(),
     failures: new Map(),
+    diskError: null,
     rows: new Set(),
     webhooks: new Set(),
     lastTickAt: null,

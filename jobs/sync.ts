@@ -92,6 +92,7 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   const { error: _, resource, mode, ...counts } = summary;
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ ...summary, seconds });
+  activity.diskError = null;
   const changes = changesOf(summary);
   const { inserted, updated, deleted, held } = summary;
   const hasChanged = inserted + updated + deleted + held > 0;
@@ -154,13 +155,14 @@ function failed(
   { resource, mode, since }: { resource: Resource; mode: PassMode; since: number },
   error: unknown,
 ): string {
-  const { app, metrics } = context;
+  const { app, metrics, activity } = context;
   const code = codeOf(error);
   if (code === 'busy') return BUSY;
   const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ resource, mode, outcome, seconds, ...NOTHING });
   if (outcome === 'interrupted') return STOPPED;
+  activity.diskError = code === 'storage' ? messageOf(error) : null;
   if (mode === 'sweep') noteFailure(context, resource, code);
   app.log.error({ event: `sync.${mode}.failed`, resource, code }, `${resource}: ${messageOf(error)}`);
   throw error;

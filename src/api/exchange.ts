@@ -48,6 +48,7 @@ async function exchangeOnce(
   const started = context.clock.monotonic();
   const timeout = startTimeout(request.limits, signal);
   let status: number | null = null;
+  let why: string | undefined;
   try {
     const response = await unlessAborted(
       dispatcher.request({ ...wire, signal: timeout.signal, reset: body !== null }),
@@ -58,11 +59,13 @@ async function exchangeOnce(
     return await receive(response, context.limits, timeout, secret, signal);
   } catch (error) {
     signal?.throwIfAborted();
-    throw networkFailure(error, timeout, secret);
+    const failure = networkFailure(error, timeout, secret);
+    why = failure.message;
+    throw failure;
   } finally {
     timeout.stop();
     // Called off by ourselves, it says nothing about the upstream.
-    if (status !== null || !signal?.aborted) context.rateLimit.record(status);
+    if (status !== null || !signal?.aborted) context.rateLimit.record(status, why);
     context.onRequest({ operation, status, ms: context.clock.monotonic() - started, retry });
   }
 }

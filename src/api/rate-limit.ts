@@ -18,8 +18,8 @@ export interface RateLimit {
   outageUntil(now: number): number | null;
   /** No create goes out for so long: something before the service answers in its place. */
   holdCreates(ms: number): void;
-  /** What one request came to: a status, or null where no answer came. */
-  record(status: number | null): void;
+  /** What one request came to: a status, or null where no answer came and why; said again while no request may go out. */
+  record(status: number | null, why?: string): void;
 }
 
 /** What the upstream asked for, as times that other processes can read, also after a restart. */
@@ -43,6 +43,8 @@ export function createRateLimit(
 ): RateLimit {
   const gates = { reads: newGate(), creates: newGate() };
   let heldUntil = Number.NEGATIVE_INFINITY;
+  // Of the request that opened the breaker, or of one since.
+  let lastTrouble = '';
   const askedWait = (kind: CallKind): number => {
     const gate = gates[kind];
     const closing = store?.read(kind) ?? null;
@@ -71,10 +73,16 @@ export function createRateLimit(
     holdCreates(ms) {
       heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
     },
-    record: (status) => breaker?.record(status, clock.monotonic()),
+    record(status, why = `the upstream answered ${status}`) {
+      breaker?.record(status, clock.monotonic());
+      if (status === null || status >= 500) lastTrouble = why;
+    },
     async pass(maxWaitMs, signal) {
       for (let opens = closedUntil(0, 'reads'); opens !== null; opens = closedUntil(0, 'reads')) {
-        if (opens > maxWaitMs) throw throttled(clock.now() + opens);
+        if (opens > maxWaitMs)
+          throw askedWait('reads') > 0
+            ? throttled(clock.now() + opens)
+            : new Failure('unreachable', lastTrouble);
         await clock.sleep(opens, signal);
       }
     },

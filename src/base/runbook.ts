@@ -11,6 +11,7 @@ export const SYMPTOMS = [
   'token-refused',
   'board-refused',
   'upstream-away',
+  'throttled',
   'bad-answers',
   'sweeps-fail',
   'sweep-stuck',

@@ -4,6 +4,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { CALLED } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
+import type { Trouble } from '../mirror/decide/troubles.ts';
 import { grouped } from '../text/text.ts';
 
 export type Closer = () => Promise<void> | void;
@@ -59,6 +60,8 @@ function read(dataDir: string): Announcement | null {
 export interface ServiceReport {
   url: string;
   ready: boolean;
+  /** What a person has to see to; left out where the service could not be asked. */
+  troubles?: Trouble[];
   checks: { name: string; ok: boolean; detail: string; warning?: true }[];
   queue: { kind: string | null; depth: { queue: string; state: string; jobs: number }[] } | null;
 }
@@ -74,9 +77,11 @@ export async function askService(
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token.reveal()}` } : {};
   try {
     const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(answerMs) });
-    const { ready, checks, queue } = (await response.json()) as Partial<ServiceReport>;
+    const { ready, troubles, checks, queue } = (await response.json()) as Partial<ServiceReport>;
     if (response.status === 401) return locked(url);
-    return ready === undefined ? null : { url, ready, checks: checks ?? [], queue: queue ?? null };
+    return ready === undefined
+      ? null
+      : { url, ready, ...(troubles && { troubles }), checks: checks ?? [], queue: queue ?? null };
   } catch (error) {
     if (!(error instanceof Error && error.name === 'TimeoutError')) return null;
     const detail = `whatever listens there does not answer within ${answerMs / 1000} s`;
@@ -92,16 +97,18 @@ function locked(url: string): ServiceReport {
 export function serviceText(service: ServiceReport | null): string[] {
   if (!service)
     return ['service: not running; "feedback-mirror start" keeps the mirror fresh and sends the outbox'];
-  const { url, ready, checks, queue } = service;
-  const troubles = checks.filter(({ ok }) => !ok).map(({ detail }) => `  ${detail}`);
+  const { url, ready, checks, queue, troubles = [] } = service;
+  const failed = checks.filter(({ ok }) => !ok).map(({ detail }) => `  ${detail}`);
+  const isSaid = (name: string): boolean =>
+    troubles.some(({ symptom }) => name === 'upstream' || name === symptom);
   const state = ready ? `ready at ${url}/` : `at ${url}/, not ready:`;
   // What a lost disk would cost is told also while all is well.
   const warnings = checks
-    .filter(({ name, warning }) => warning || name === 'copy')
+    .filter(({ name, warning }) => (warning || name === 'copy') && !isSaid(name))
     .map(({ name, detail }) => `  ${name}: ${detail}`);
   return [
     `service: ${state}`,
-    ...troubles,
+    ...failed,
     ...warnings,
     ...(queue?.kind ? [queueText(queue.kind, queue.depth)] : []),
   ];

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { pastOrNull } from '../base/clock.ts';
+import { clockTime, type Trouble, troubleText } from '../mirror/decide/troubles.ts';
 import {
   copyText,
   type MirrorStatus,
@@ -14,7 +15,6 @@ import type { BatchRow } from '../outbox/store/batches.ts';
 import type { RefusedBoard } from '../outbox/store/refused.ts';
 import { counted, durationText } from '../text/text.ts';
 import { type Context, closing, eachSource, openContexts } from './context.ts';
-import { heldText } from './held-text.ts';
 import { batchLines, hindranceLines, LONG_MS, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
@@ -78,7 +78,7 @@ interface Found extends MirrorStatus {
 
 function statusText(
   { settings }: Context,
-  { upstream, olderCopy, unreadableList, people, resources, runs, outbox, service }: Found,
+  { upstream, troubles, olderCopy, unreadableList, people, resources, runs, outbox, service }: Found,
 ): string {
   const lists = table(
     ['list', 'live', 'deleted', 'last sweep', 'last head', 'suspects', 'held', 'quarantined'],
@@ -111,6 +111,7 @@ function statusText(
   return [
     `mirror of ${upstream}`,
     `in ${settings.mirrorPath}: ${counted(people.users, 'user')}, ${counted(people.boards, 'board')}, ${counted(people.statuses, 'status', 'statuses')}`,
+    ...(service?.troubles ?? troubles).map(troubleLine),
     ...(olderCopy ? olderCopyText(olderCopy) : []),
     ...(unreadableList ? [`${unreadableText(unreadableList)}. ${KEY_HINT}`] : []),
     '',
@@ -119,12 +120,17 @@ function statusText(
     '',
     `outbox: ${outbox ? stateText(outbox.states) : 'empty'}`,
     ...(outbox ? outboxLines(outbox) : []),
-    ...(outbox ? hindranceLines(outbox) : []),
+    ...(outbox ? hindranceLines({ paused: null, refused: outbox.refused }) : []),
     ...serviceText(service),
     '',
     runs.length > 0 ? recent : 'No pass has run yet: start with "feedback-mirror sync".',
     ...failures(runs),
   ].join('\n');
+}
+
+/** What a person has to see to; a service that runs knows more than the file. */
+function troubleLine(trouble: Trouble): string {
+  return `! ${troubleText(trouble, (time) => clockTime(time, Date.now()))} (${trouble.runbook})`;
 }
 
 /** An import with a pace of its own may end long after the others, so it has a line of its own. */
@@ -174,9 +180,9 @@ function outcome({ outcome, finished_at }: RunRow): string {
   return outcome === 'running' && finished_at === null ? 'running, or killed' : outcome;
 }
 
-function advice({ resource, held, quarantined, notes, unfinished }: ResourceStatus): string[] {
+function advice({ resource, quarantined, notes, unfinished }: ResourceStatus): string[] {
   const thing = resource.slice(0, -1);
-  const lines = heldText({ resource, held });
+  const lines: string[] = [];
   if (quarantined > 0)
     lines.push(
       `${counted(quarantined, thing)} could not be read: the table quarantine has each with its reason.`,

@@ -35,7 +35,7 @@ const SYMPTOM_OF: Record<ErrorCode, Symptom> = {
   usage: 'wrong-setting',
   unauthorised: 'token-refused',
   unreachable: 'upstream-away',
-  throttled: 'upstream-away',
+  throttled: 'throttled',
   refused: 'bad-answers',
   protocol: 'bad-answers',
   partial: 'defect',

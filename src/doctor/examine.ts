@@ -2,14 +2,16 @@ import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
 import type { Symptom } from '../base/runbook.ts';
-import { type OpenOptions, openForReading } from '../db/open.ts';
+import { type Db, type OpenOptions, openForReading } from '../db/open.ts';
 import { closeAfter } from '../db/sql.ts';
+import { clockTime, type Trouble, troubleClause, troublesOf } from '../mirror/decide/troubles.ts';
 import { copyText, type OlderCopy } from '../mirror/decide/types.ts';
+import { troubleReader } from '../mirror/store/troubles.ts';
 import { KEY_HINT, unreadableText } from '../mirror/suppression/key-text.ts';
-import { REFUSED_HINT, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
+import { REFUSED_HINT, refusedText } from '../outbox/store/refused.ts';
 import { type DriftRow, driftText } from '../rules/letter.ts';
 import { counted, durationText, grouped, sizeText } from '../text/text.ts';
-import { type Checkup, checkUp, type FailingList } from '../upkeep/checkup.ts';
+import { type Checkup, checkUp } from '../upkeep/checkup.ts';
 import type { WebhookState } from '../webhooks/store.ts';
 import { type Check, check, type Finding, fault, fine, warning } from './check.ts';
 import { examineAccess, examineFile, examineFolder, examineService, type ServiceAddress } from './machine.ts';
@@ -40,13 +42,34 @@ export async function* examine(
   yield* examineMirror(mirror, isDeep);
   yield* examineDrift(mirror);
   signal.throwIfAborted();
-  yield await check('upstream', () => examineUpstream(upstream, signal));
+  const asked = await check('upstream', () => examineUpstream(upstream, signal));
+  yield asked;
+  yield* examineTroubles(mirror, upstream !== null && asked.state === 'ok');
   signal.throwIfAborted();
   yield await check('queue', () => examineQueue(queue), 'queue-away');
   signal.throwIfAborted();
   if (copy) yield await check('copy', () => examineCopyIn(copy), 'copy-behind');
   yield await check('access', () => examineAccess(service));
   yield await check('service', () => examineService(service, signal));
+}
+
+/** What the mirror knows of troubles. Where the service has just answered, it is reached again. */
+function* examineTroubles(mirror: OpenOptions, answers: boolean): Generator<Check, void, undefined> {
+  if (!existsSync(mirror.path)) return;
+  const known = readOrNone(mirror, (db) => {
+    const facts = troubleReader(db)();
+    return troublesOf(answers ? { ...facts, failures: [], closed: null } : facts, Date.now());
+  });
+  for (const trouble of known) yield { name: 'trouble', ...examineTrouble(trouble) };
+}
+
+function examineTrouble(trouble: Trouble): Finding {
+  const advice = `${trouble.advice.charAt(0).toUpperCase()}${trouble.advice.slice(1)}.`;
+  return warning(
+    troubleClause(trouble, (time) => clockTime(time, Date.now())),
+    advice,
+    trouble.symptom,
+  );
 }
 
 const DRIFT_SHOWN_MS = 30 * 86_400_000;
@@ -56,7 +79,9 @@ const MOST_DRIFTS = 5;
 async function* examineDrift(mirror: OpenOptions): AsyncGenerator<Check, void, undefined> {
   if (!existsSync(mirror.path)) return;
   const since = new Date(Date.now() - DRIFT_SHOWN_MS).toISOString();
-  const drifts = driftsSince(mirror, since);
+  const drifts = readOrNone(mirror, (db) =>
+    db.prepare<[string], DriftRow>('SELECT * FROM drifts WHERE since >= ? ORDER BY n DESC').all(since),
+  );
   if (drifts.length === 0) return;
   const shown = drifts.slice(0, MOST_DRIFTS).map(driftText).join('; ');
   const finding = warning(
@@ -67,11 +92,9 @@ async function* examineDrift(mirror: OpenOptions): AsyncGenerator<Check, void, u
 }
 
 /** A mirror that cannot be read is told of by its own check. */
-function driftsSince(mirror: OpenOptions, since: string): DriftRow[] {
+function readOrNone<T>(mirror: OpenOptions, read: (db: Db) => T[]): T[] {
   try {
-    return closeAfter(openForReading(mirror), (db) =>
-      db.prepare<[string], DriftRow>('SELECT * FROM drifts WHERE since >= ? ORDER BY n DESC').all(since),
-    );
+    return closeAfter(openForReading(mirror), read);
   } catch {
     return [];
   }
@@ -93,8 +116,7 @@ async function* examineMirror(mirror: OpenOptions, isDeep: boolean): AsyncGenera
     return wholeness(mirror.path, found) ?? examineFile(mirror.path) ?? fine(described(mirror.path, found));
   });
   if (found === undefined) return;
-  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, lists, failing, webhooks } =
-    found;
+  const { walBytes, unindexed, wronglyPacked, sqlite, olderCopy, unreadableList, lists, webhooks } = found;
   yield { name: 'outbox', ...examineOutbox(found) };
   if (olderCopy) yield { name: 'older copy', ...examineCopy(olderCopy) };
   if (unreadableList)
@@ -104,9 +126,8 @@ async function* examineMirror(mirror: OpenOptions, isDeep: boolean): AsyncGenera
   yield await check('search index', () => examineIndex(unindexed));
   if (wronglyPacked) yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
-  for (const list of failing) yield { name: `sweeps of ${list.resource}`, ...examineSweeps(list) };
-  for (const { resource, isIncomplete, notes } of lists)
-    if (notes.length > 0) yield { name: `list of ${resource}`, ...examineList(isIncomplete, notes) };
+  for (const { resource, notes } of lists)
+    if (notes.length > 0) yield { name: `list of ${resource}`, ...fine(notes.join(' ')) };
 }
 
 /** SQLite may find the damage only where it gets stuck in it. A disk that is full or fails leaves the file as it was. */
@@ -170,28 +191,8 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
   );
 }
 
-function examineSweeps({ resource, sweeps, since, error }: FailingList): Finding {
-  const which =
-    sweeps === 1 ? `the last one, begun at ${since}, failed` : `the last ${sweeps} failed, since ${since}`;
-  return warning(
-    `${which}: ${error}`,
-    `"feedback-mirror sync ${resource}" shows at once whether it still does. The mirror keeps what it has.`,
-    'sweeps-fail',
-  );
-}
-
-function examineList(isIncomplete: boolean, notes: readonly string[]): Finding {
-  if (!isIncomplete) return fine(notes.join(' '));
-  return warning(
-    notes.join(' '),
-    'New and changed rows come in, but for those that the list leaves out. Rows that were seen once stay.',
-    'list-incomplete',
-  );
-}
-
-function examineOutbox({ paused, refused, undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
+function examineOutbox({ refused, undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
   const facts = [
-    ...(paused === null ? [] : [`sending is paused: ${paused}`]),
     ...refused.map(refusedText),
     ...(undecided > 0
       ? [`${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`]
@@ -202,7 +203,6 @@ function examineOutbox({ paused, refused, undecided, duplicates, doubtful, unlis
   ];
   if (facts.length === 0) return fine('nothing waits for a person');
   const advice = [
-    ...(paused === null ? [] : [TOKEN_HINT]),
     ...(refused.length > 0 ? [REFUSED_HINT] : []),
     ...(undecided > 0 ? ['See "feedback-mirror outbox list --state uncertain".'] : []),
     ...(duplicates > 0
@@ -218,7 +218,6 @@ function examineOutbox({ paused, refused, undecided, duplicates, doubtful, unlis
       : []),
   ];
   const runbook: Symptom[] = [
-    ...(paused === null ? [] : (['token-refused'] as const)),
     ...(refused.length > 0 ? (['board-refused'] as const) : []),
     ...(undecided > 0 ? (['decision-needed'] as const) : []),
     ...(duplicates + doubtful > 0 ? (['second-post'] as const) : []),

@@ -1,11 +1,19 @@
 import { pastOrNull } from '../base/clock.ts';
 import { runbookOf, type Symptom } from '../base/runbook.ts';
 import type { Resource } from '../contract/endpoints.ts';
+import {
+  clockTime,
+  isOfUpstream,
+  TROUBLES,
+  type Trouble,
+  type TroubleFacts,
+  troublesOf,
+  troubleText,
+} from '../mirror/decide/troubles.ts';
 import type { PassMode } from '../mirror/decide/types.ts';
 import type { CopyProgress } from '../publish/publisher.ts';
 import type { BackendKind } from '../queue/backend.ts';
 import type { MirrorFileState } from '../state/state.ts';
-import { sizeText } from '../text/text.ts';
 
 /** How far the service has come, as plain times in milliseconds since the epoch. */
 export interface Progress {
@@ -16,12 +24,12 @@ export interface Progress {
   /** At most 40 s, or a loop that stopped would go unnoticed for more than two minutes. */
   tickEveryMs: number;
   mirror: MirrorFileState;
-  /** How many bytes the disk of the data folder or of the mirror still takes. */
-  freeSpace: number;
   lists: readonly ListProgress[];
   outbox: OutboxProgress;
-  /** Until when the upstream wants no calls; null when it does not mind. */
+  /** Until when nothing is asked of the upstream, by its word or because it does not answer; null when it may be called. */
   closedUntil: number | null;
+  /** What is known of troubles with the upstream and the disk. */
+  troubles: TroubleFacts;
   /** Endpoints that are told of changes; left out where there are none. */
   webhooks?: readonly WebhookProgress[];
   /** The copy in PostgreSQL; left out where there is none. */
@@ -41,8 +49,6 @@ export interface ListProgress {
   sweepDueAt: number;
   /** How long sweeps of this list take; 0 or left out where nobody knows. */
   usualSweepMs?: number;
-  /** What the last sweep lacks, where the list leaves out rows. */
-  lacks?: string | null;
   /** A pass under way; without a page so far, `lastPageAt` is `since`. */
   running: { mode: PassMode; since: number; lastPageAt: number } | null;
 }
@@ -72,6 +78,8 @@ export interface WebhookProgress {
 
 export interface Health {
   ready: boolean;
+  /** What a person has to see to, the worst first, each with its sentence. */
+  troubles: (Trouble & { text: string })[];
   /** With a warning, all is well with the service, and something beside it needs a person. */
   checks: (HealthVerdict & { name: string })[];
 }
@@ -90,30 +98,34 @@ const TICK_AT_LEAST_MS = 60_000;
 
 /** Whether the service does its work, judged by what got done and not by whether it seems to run. */
 export function assess(progress: Progress): Health {
+  const troubles = troublesOf(progress.troubles, progress.now).map((trouble) => ({
+    ...trouble,
+    text: troubleText(trouble, (time) => clockTime(time, progress.now)),
+  }));
   const checks = [
     { name: 'mirror', ...judgeMirror(progress) },
     { name: 'queue', ...judgeQueue(progress) },
     { name: 'loop', ...judgeLoop(progress) },
     ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
     { name: 'outbox', ...judgeOutbox(progress) },
-    { name: 'upstream', ...describeUpstream(progress) },
+    ...(troubles.some(isOfUpstream) ? [] : [{ name: 'upstream', ...describeUpstream(progress) }]),
+    // A restart, which is what a service that is not ready gets, mends none of them.
+    ...troubles.map((trouble) => ({
+      name: isOfUpstream(trouble) ? 'upstream' : trouble.symptom,
+      ...noted(trouble.text, trouble.symptom),
+    })),
     ...(progress.webhooks ?? []).map((webhook) => ({
       name: `webhook ${webhook.id}`,
       ...describeWebhook(webhook, progress),
     })),
     ...(progress.copy ? [{ name: 'copy', ...describeCopy(progress.copy, progress) }] : []),
   ];
-  return { ready: checks.every(({ ok }) => ok), checks };
+  return { ready: checks.every(({ ok }) => ok), troubles, checks };
 }
 
-/** SQLite cannot write a transaction of usual size into less. */
-const NO_ROOM = 1_000_000;
-
-function judgeMirror({ mirror, freeSpace }: Progress): HealthVerdict {
+function judgeMirror({ mirror, troubles: { disk } }: Progress): HealthVerdict {
   if (mirror !== 'in place') return bad(MIRROR_LOST[mirror], 'mirror-removed');
-  return freeSpace < NO_ROOM
-    ? bad(`the disk is full: ${sizeText(freeSpace)} are free`, 'disk-full')
-    : good('its file is in place');
+  return disk ? bad(TROUBLES['disk-full'][0], 'disk-full') : good('its file is in place');
 }
 
 const LOST_WITH_IT =
@@ -125,9 +137,10 @@ export const MIRROR_LOST: Record<Exclude<MirrorFileState, 'in place'>, string> =
   replaced: `another file is in the place of the one that the service writes to: ${LOST_WITH_IT}`,
 };
 
-function judgeQueue({ queue: { kind, reachable }, freeSpace }: Progress): HealthVerdict {
+function judgeQueue({ queue: { kind, reachable }, troubles: { disk } }: Progress): HealthVerdict {
   if (kind !== null && reachable) return good(`the ${kind} queue answers`);
-  if (freeSpace < NO_ROOM) return bad('the queue does not answer while the disk is full', 'disk-full');
+  if (disk !== null && (kind === null || kind === 'embedded'))
+    return bad('the queue does not answer while the disk is full', 'disk-full');
   return kind === null
     ? bad('the queue is still being opened', 'queue-away')
     : bad(`the ${kind} queue does not answer`, 'queue-away');
@@ -144,18 +157,24 @@ function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): Healt
 }
 
 function judgeList(list: ListProgress, progress: Progress): HealthVerdict {
-  const stuck = stuckPass(list, progress) ?? missedSweep(list, progress);
-  if (stuck) return bad(stuck, 'sweep-stuck');
   const { now } = progress;
+  const stuck = stuckPass(list, progress);
+  if (stuck) return bad(stuck, 'sweep-stuck');
+  const failing = list.running ? null : failingText(list, progress);
+  if (failing && (list.lastSweepAt === null || isMissed(list, progress))) return bad(failing, 'sweeps-fail');
+  if (isMissed(list, progress)) return bad(missedText(list, now), 'sweep-stuck');
   const { lastSweepAt, running } = list;
   const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
   if (lastSweepAt === null) return bad(firstSweep(list, now), 'first-sweep');
   if (pastOrNull(lastSweepAt, now) === null)
     return judgeUndated(`${datedAhead(now, lastSweepAt)}${under}`, list, now);
-  const detail = `the last ${list.lacks ? '' : 'complete '}sweep ended ${ago(now, lastSweepAt)}${under}`;
-  if (now > staleAt(list, lastSweepAt)) return bad(`${detail}; that is too long ago`, 'mirror-old');
-  // A restart, which is what a service that is not ready gets, does not change the list.
-  return list.lacks ? noted(`${detail}; it is incomplete: ${list.lacks}`, 'list-incomplete') : good(detail);
+  const isWhole = progress.troubles.lists.every(
+    ({ resource, lacks }) => resource !== list.resource || lacks === null,
+  );
+  const detail = `the last ${isWhole ? 'complete ' : ''}sweep ended ${ago(now, lastSweepAt)}${under}`;
+  return now > staleAt(list, lastSweepAt)
+    ? bad(`${detail}; that is too long ago`, 'mirror-old')
+    : good(detail);
 }
 
 /** The age of the mirror is not known: the next sweep is due since that was noticed, and may take its usual time. */
@@ -188,16 +207,28 @@ function stuckPass({ running }: ListProgress, progress: Progress): string | null
   return `a ${running.mode} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
 }
 
-function missedSweep({ running, sweepDueAt }: ListProgress, progress: Progress): string | null {
-  if (running || !isStill(sweepDueAt, progress)) return null;
-  return `a sweep has been due for ${span(progress.now - sweepDueAt)}, and none runs`;
+function isMissed({ running, sweepDueAt }: ListProgress, progress: Progress): boolean {
+  return !running && isStill(sweepDueAt, progress);
+}
+
+function missedText({ sweepDueAt }: ListProgress, now: number): string {
+  return `a sweep has been due for ${span(now - sweepDueAt)}, and none runs`;
+}
+
+/** Passes that fail are tried again and again: one that is due is not one that nobody begins. */
+function failingText({ resource }: ListProgress, { now, troubles }: Progress): string | null {
+  const failure = troubles.failures.find((one) => one.resource === resource);
+  if (!failure) return null;
+  const [since, at] = [Date.parse(failure.since), Date.parse(failure.at)];
+  return `passes have failed since ${clockTime(failure.since, now)}, the last ${ago(now, Math.max(since, at))}: ${failure.error}`;
 }
 
 function judgeOutbox(progress: Progress): HealthVerdict {
   const { now, outbox } = progress;
   const { due, oldestDueAt, lastAttemptAt, paused, refused, isSender } = outbox;
   if (!isSender) return good('another process sends');
-  if (paused !== null) return bad(`sending is paused: ${paused}`, 'token-refused');
+  if (paused !== null)
+    return bad(`sending is paused: ${paused}`, paused.includes('token') ? 'token-refused' : 'bad-answers');
   // A restart, which is what a service that is not ready gets, brings no permission.
   const boards = refused.map((why) => `; ${why}`).join('');
   const calm = (detail: string): HealthVerdict =>
@@ -214,7 +245,7 @@ function judgeOutbox(progress: Progress): HealthVerdict {
 /** The upstream's wish to be left alone is no fault of ours; what it makes old, the lists tell. */
 function describeUpstream({ now, closedUntil }: Progress): HealthVerdict {
   if (closedUntil === null || closedUntil <= now) return good('may be called');
-  return good(`asked for no calls for another ${span(closedUntil - now)}`);
+  return good(`is not called for another ${span(closedUntil - now)}`);
 }
 
 /** A receiver that is away is no reason to restart this service, which is what a service that is not ready gets. */

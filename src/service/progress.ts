@@ -3,16 +3,19 @@ import { QUEUES, type RunningPass, type WorkContext } from '../../jobs/context.t
 import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
 import { keptFiles } from '../app/upkeep.ts';
 import type { Webhooks } from '../app/webhooks.ts';
-import { pastOrNull } from '../base/clock.ts';
+import { iso, pastOrNull } from '../base/clock.ts';
+import { messageOf, storageError } from '../base/errors.ts';
 import { freeSpace } from '../base/files.ts';
 import type { Gauges, GaugeValue, KnownLabels } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
 import { CREATE_OUTCOMES, ENDPOINTS, RESOURCES, type Resource } from '../contract/endpoints.ts';
+import type { TroubleFacts } from '../mirror/decide/troubles.ts';
 import type { ResourceStatus } from '../mirror/decide/types.ts';
 import type { ReconcileResult } from '../outbox/send/reconcile.ts';
 import { refusedText } from '../outbox/store/refused.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { type LastPass, lastSweep, type MirrorFileState, type UnderWay } from '../state/state.ts';
+import { sizeText } from '../text/text.ts';
 import { assess, type ListProgress, MIRROR_LOST, type Progress, type WebhookProgress } from './health.ts';
 
 interface ProgressOptions {
@@ -35,17 +38,18 @@ const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as cons
 
 export function progressReader(context: WorkContext, options: ProgressOptions): () => Promise<Progress> {
   const { app, activity } = context;
-  const { dataDir, mirrorPath } = app.settings;
   const foreign = foreignPasses(context);
   const mirrorFile = toldMirrorFile(context);
   const dueSince = overdueLists(context, options.startedAt);
+  const disk = diskWatch(context);
   return async () => {
     const now = app.clock.now();
     // What this process measured on the monotonic clock, as times beside those that are stored.
     const offset = now - app.clock.monotonic();
     const timed = (at: number | null): number | null => (at === null ? null : at + offset);
     const open = options.queue();
-    const depth = open && (await queueDepth(open));
+    const found = open && (await queueDepth(open));
+    const depth = found instanceof Error ? null : found;
     const { since } = app.outbox.due(now, 1);
     return {
       now,
@@ -53,7 +57,6 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
       lastTickAt: timed(activity.lastTickAt),
       tickEveryMs: options.tickEveryMs,
       mirror: mirrorFile(),
-      freeSpace: Math.min(freeSpace(dataDir), freeSpace(dirname(mirrorPath))),
       lists: RESOURCES.map((resource) => {
         const running = activity.passes.get(resource) ?? foreign(resource);
         return {
@@ -74,10 +77,27 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
+      troubles: { ...app.state.troubles(), disk: disk(found instanceof Error ? found : null) },
       ...(app.publisher ? { copy: app.publisher.progress() } : {}),
       ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
       queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };
+  };
+}
+
+/** SQLite cannot write a transaction of usual size into less. */
+const NO_ROOM = 1_000_000;
+
+/** What cannot be written down: only this process knows of it, by a pass or by its queue, and since when. */
+function diskWatch({ app, activity }: WorkContext): (ofQueue: Error | null) => TroubleFacts['disk'] {
+  const { dataDir, mirrorPath } = app.settings;
+  let known: TroubleFacts['disk'] = null;
+  return (ofQueue) => {
+    const free = Math.min(freeSpace(dataDir), freeSpace(dirname(mirrorPath)));
+    const full = free < NO_ROOM ? `${sizeText(free)} are free` : activity.diskError;
+    const found = full ?? (storageError(ofQueue)?.code === 'storage' ? messageOf(ofQueue) : null);
+    known = found === null ? null : { since: known?.since ?? iso(app.clock.now()), error: found };
+    return known;
   };
 }
 
@@ -115,7 +135,6 @@ function listProgress(
     lastSweepAt: last.finishedAt,
     sweepDueAt: sweepDueAt(last, rhythmOf(app.settings), app.clock.now()) ?? dueSince(last),
     usualSweepMs: durationOf(last),
-    lacks: last.lacks,
   };
 }
 
@@ -139,8 +158,8 @@ function overdueLists({ app }: WorkContext, startedAt: number): (last: LastPass)
 
 type Depth = Progress['queue']['depth'];
 
-/** Jobs by queue and state; null when the queue does not answer. */
-async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {
+/** Jobs by queue and state; why not where the queue does not answer, null where it does not in time. */
+async function queueDepth({ backend }: OpenQueue): Promise<Depth | Error | null> {
   const counted = async () => {
     await backend.ping(ANSWER_MS);
     const each = QUEUES.map(async (queue) => {
@@ -149,7 +168,9 @@ async function queueDepth({ backend }: OpenQueue): Promise<Depth | null> {
     });
     return (await Promise.all(each)).flat();
   };
-  return await within<Depth | null>(ANSWER_MS, counted(), () => null).catch(() => null);
+  return await within<Depth | null>(ANSWER_MS, counted(), () => null).catch((error: unknown) =>
+    error instanceof Error ? error : null,
+  );
 }
 
 /** Sweeps of other processes, followed by the pages they write down; a number that does not grow shows nothing. */
@@ -175,7 +196,15 @@ export function observeGauges(
   { queue, progress }: { queue: () => OpenQueue | null; progress: () => Promise<Progress> },
 ): void {
   metrics.startAtZero(KNOWN);
-  metrics.observe(async () => ({ ready: [{ value: assess(await progress()).ready ? 1 : 0 }] }));
+  metrics.observe(async () => {
+    const now = app.clock.now();
+    const { ready, troubles } = assess(await progress());
+    const trouble_since_seconds = troubles.map(({ symptom, since }) => ({
+      labels: { symptom },
+      value: (since === null ? now : Date.parse(since)) / 1000,
+    }));
+    return { ready: [{ value: ready ? 1 : 0 }], trouble_since_seconds };
+  });
   metrics.observe(async () => ({
     sync_lag_seconds: app.state.lastPasses().map(({ resource, mode, finishedAt }) => ({
       labels: { resource, mode },
@@ -217,7 +246,7 @@ export function observeGauges(
   metrics.observe(async () => {
     const open = queue();
     const depth = open && (await queueDepth(open));
-    if (!depth) throw new Error('the queue does not answer');
+    if (!Array.isArray(depth)) throw new Error('the queue does not answer');
     return { queue_jobs: depth.map(({ jobs, ...labels }) => ({ labels, value: jobs })) };
   });
 }

@@ -5,6 +5,7 @@ import type { Db, OpenOptions } from '../db/open.ts';
 import { scalar, writeMeta } from '../db/sql.ts';
 import { ENDED, type PassMode } from '../mirror/decide/types.ts';
 import { openMirror } from '../mirror/file/open.ts';
+import { troubleReader } from '../mirror/store/troubles.ts';
 
 export type MirrorFileState = 'in place' | 'removed' | 'replaced';
 
@@ -22,8 +23,6 @@ export interface LastPass {
   finishedAt: number | null;
   /** A sweep was interrupted and waits to be resumed. */
   unfinished: boolean;
-  /** What the list left out by the service's own word; null where it showed everything. */
-  lacks: string | null;
 }
 
 /** There is one for every list, though it may say that there was none. */
@@ -34,7 +33,6 @@ export function lastSweep(passes: readonly LastPass[], resource: Resource): Last
     startedAt: null,
     finishedAt: null,
     unfinished: false,
-    lacks: null,
   } as const;
   return passes.find((pass) => pass.resource === resource && pass.mode === 'sweep') ?? none;
 }
@@ -74,6 +72,8 @@ export function openServiceState(options: OpenOptions) {
   return {
     /** Whether what is written is still in the file that other programs open. */
     mirrorFile: fileWatch(options.path),
+    /** What the mirror knows of troubles with its upstream. */
+    troubles: troubleReader(db),
     /** Made once; keeps mirrors apart that share a queue. */
     mirrorId: note.get('mirror_id') ?? '',
     /** When the upstream last asked for no calls of this kind, and until when; null when it never did. */
@@ -143,11 +143,8 @@ function endedSessionsIn(db: Db) {
 }
 
 function lastPassReader(db: Db): (resource: Resource, mode: PassMode) => LastPass {
-  const ended = db.prepare<
-    [string, string],
-    { started_at: string; finished_at: string; lacks: string | null }
-  >(`
-    SELECT started_at, finished_at, error AS lacks FROM sync_runs
+  const ended = db.prepare<[string, string], { started_at: string; finished_at: string }>(`
+    SELECT started_at, finished_at FROM sync_runs
      WHERE resource = ? AND mode = ? AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   const unfinished = scalar(db)<[string], number>(`
     SELECT count(*) FROM sync_state WHERE resource = ? AND state IS NOT NULL`);
@@ -159,7 +156,6 @@ function lastPassReader(db: Db): (resource: Resource, mode: PassMode) => LastPas
       startedAt: found ? Date.parse(found.started_at) : null,
       finishedAt: found ? Date.parse(found.finished_at) : null,
       unfinished: mode === 'sweep' && unfinished.get(resource) === 1,
-      lacks: found?.lacks ?? null,
     };
   };
 }

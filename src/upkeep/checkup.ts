@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { versionOf } from '../db/migrate.ts';
 import { type Db, type OpenOptions, openForReading } from '../db/open.ts';
-import { countRows, readMeta, scalar, sqliteVersion } from '../db/sql.ts';
-import type { OlderCopy, UnreadableList } from '../mirror/decide/types.ts';
+import { countRows, scalar, sqliteVersion } from '../db/sql.ts';
+import type { OlderCopy, ResourceStatus, UnreadableList } from '../mirror/decide/types.ts';
 import { olderCopyOf } from '../mirror/file/older-copy.ts';
 import { openMirrorReadOnly } from '../mirror/file/open.ts';
 import { wronglyPacked } from '../mirror/index/columns.ts';
@@ -28,8 +28,7 @@ export interface Checkup {
   wronglyPacked: string[] | null;
   olderCopy: OlderCopy | null;
   unreadableList: UnreadableList | null;
-  /** Why nothing is sent, and boards to which nothing is sent. */
-  paused: string | null;
+  /** Boards to which nothing is sent. */
   refused: RefusedBoard[];
   /** Rows of the outbox that only a person can decide about, and second posts that no person has looked at. */
   undecided: number;
@@ -39,21 +38,9 @@ export interface Checkup {
   /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
   unlisted: number;
   /** What an operator should know about each list. */
-  lists: { resource: string; isIncomplete: boolean; notes: string[] }[];
-  /** Lists whose latest sweeps failed. */
-  failing: FailingList[];
+  lists: Pick<ResourceStatus, 'resource' | 'notes'>[];
   /** Webhook endpoints that are disabled or failing. */
   webhooks: WebhookState[];
-}
-
-/** A list of which the latest sweep that ended has failed. */
-export interface FailingList {
-  resource: string;
-  /** Sweeps in a row that failed, the latest included, and when the first of them began. */
-  sweeps: number;
-  since: string;
-  /** That of the latest; the token is masked in it, and nothing that the service sent is quoted. */
-  error: string;
 }
 
 /** About 50,000 posts. Reading all of a larger file takes more than two seconds. */
@@ -66,6 +53,7 @@ export function checkUp(options: OpenOptions, isDeep = false): Checkup {
   const db = openMirrorReadOnly(options);
   try {
     const begin = performance.now();
+    const { resources } = readStatus(db, options);
     const isWhole = isDeep || sizeOf(options.path) <= READ_WHOLE;
     const faults = isWhole ? [...brokenPages(db), ...brokenReferences(db)] : null;
     return {
@@ -79,18 +67,12 @@ export function checkUp(options: OpenOptions, isDeep = false): Checkup {
       wronglyPacked: isWhole ? wronglyPacked(db) : null,
       olderCopy: olderCopyOf(db, options),
       unreadableList: unreadableList(db, options),
-      paused: readMeta(db, 'push_paused') ?? null,
       refused: refusedBoards(db).wanted(),
       undecided: countRows(db, "outbox WHERE state = 'uncertain'"),
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       doubtful: countRows(db, DOUBTFUL),
       unlisted: countRows(db, UNLISTED),
-      lists: readStatus(db, options).resources.map(({ resource, isIncomplete, notes }) => ({
-        resource,
-        isIncomplete,
-        notes,
-      })),
-      failing: db.prepare<[], FailingList>(FAILING).all(),
+      lists: resources.map(({ resource, notes }) => ({ resource, notes })),
       webhooks: troubledWebhooks(db),
     };
   } finally {
@@ -108,16 +90,6 @@ const DOUBTFUL = `
 const UNLISTED = `
   outbox o WHERE state = 'confirmed' AND erased_at IS NULL AND NOT EXISTS (SELECT 1 FROM posts WHERE id = o.post_id)
    AND changed_at < (SELECT max(started_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete')`;
-
-// One that is under way says nothing yet, also where it goes on with one that failed.
-const FAILING = `
-  WITH ended AS (SELECT id, resource, outcome FROM sync_runs WHERE mode = 'sweep' AND outcome <> 'running'),
-       others AS (SELECT resource, max(id) AS id FROM ended WHERE outcome <> 'failed' GROUP BY resource),
-       failed AS (SELECT e.resource, count(*) AS sweeps, min(e.id) AS first, max(e.id) AS last
-                    FROM ended e LEFT JOIN others o ON o.resource = e.resource
-                   WHERE e.id > coalesce(o.id, 0) GROUP BY e.resource)
-  SELECT f.resource, f.sweeps, a.started_at AS since, coalesce(z.error, '') AS error
-    FROM failed f JOIN sync_runs a ON a.id = f.first JOIN sync_runs z ON z.id = f.last ORDER BY f.resource DESC`;
 
 function brokenPages(db: Db): string[] {
   const rows = scalar(db)<[], string>(`PRAGMA quick_check(${MOST_FAULTS})`).all();

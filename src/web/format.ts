@@ -43,6 +43,12 @@ export function time(iso: string | null, zone = OWN_ZONE): string {
   return iso === null ? '–' : formatsOf(zone).moment.format(new Date(iso));
 }
 
+/** The time alone where it is of today. */
+export function clockTime(iso: string): string {
+  const at = new Date(iso);
+  return at.toDateString() === new Date().toDateString() ? hour.format(at) : time(iso);
+}
+
 /**
  * A period as the days that were asked for: of the zone they were asked in, which may be that of somebody who shared the link, and the last
  * one of them instead of the midnight at its end. Moments within a day are shown with their time.

@@ -140,8 +140,11 @@ describe('the doctor', () => {
       ['ok', 'ok', 'ok', 'ok', 'ok'],
     );
     outbox.setPaused('the upstream refused the token');
-    const { state, detail } = (await found(input)).get('outbox') ?? {};
-    assert.deepEqual([state, detail], ['warn', 'sending is paused: the upstream refused the token']);
+    const { state, detail, advice } = (await found(input)).get('trouble') ?? {};
+    assert.deepEqual(
+      [state, detail, advice],
+      ['warn', 'the service refused the token', 'Put a new one in .env, no restart needed.'],
+    );
     chmodSync(input.mirror.path, 0o644);
     assert.match((await found(input)).get('mirror')?.detail ?? '', /open to other users/);
   });

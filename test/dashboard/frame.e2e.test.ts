@@ -197,7 +197,7 @@ describe('the live numbers', () => {
     const leave = new AbortController();
     const { value } = await statsOf(http, leave.signal).next();
     assert.match(
-      (value as LiveStats).trouble ?? '',
+      (value as LiveStats).failing ?? '',
       /queue does not answer \(docs\/operations\.md#queue-away\)$/,
     );
     leave.abort();

@@ -15,8 +15,8 @@ export async function aboutMirror({ path, upstream }: Pick<Mirror, 'path' | 'ups
     service: { host: '127.0.0.1', port: 9, token: null, isUpstreamToken: false },
   };
   for await (const found of examine(input, new AbortController().signal)) {
-    if (found.name === 'upstream') break;
-    told.push(found);
+    if (found.name === 'queue') break;
+    if (found.name !== 'upstream') told.push(found);
   }
   return told;
 }

@@ -95,7 +95,6 @@ describe('a sweep', () => {
       startedAt: NOW - startedAgo,
       finishedAt: NOW - finishedAgo,
       unfinished,
-      lacks: null,
     }) as const;
   const none = {
     resource: 'posts',
@@ -103,7 +102,6 @@ describe('a sweep', () => {
     startedAt: null,
     finishedAt: null,
     unfinished: false,
-    lacks: null,
   } as const;
 
   it('is overdue when there was none, when one was interrupted, or when its time has passed', () => {

@@ -31,7 +31,6 @@ function benchOf(t: TestContext) {
     startedAt: null,
     finishedAt: null,
     unfinished: false,
-    lacks: null,
   };
   const lastPasses = (): LastPass[] => [
     { resource: 'posts', mode: 'sweep', ...none },

@@ -20,6 +20,7 @@ describe('status', () => {
     };
     assert.deepEqual(await store.status(), {
       upstream,
+      troubles: [],
       olderCopy: null,
       unreadableList: null,
       resources: [

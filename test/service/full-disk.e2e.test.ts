@@ -4,7 +4,7 @@ import { limitFiles } from '../support/disk-limit.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { until } from '../support/until.ts';
-import { isReady, logOf, startService } from './runs.ts';
+import { isReady, logOf, startService, troublesOf } from './runs.ts';
 
 describe('a service whose disk is full', skipUnless('prlimit'), () => {
   it('gets well when there is space again, and ends in order when it is told to before that', async (t) => {
@@ -14,8 +14,12 @@ describe('a service whose disk is full', skipUnless('prlimit'), () => {
 
     await limitFiles(service.child.pid, 16_384);
     await until('it says that it is not well', async () => !(await isReady(service)));
+    await until('it says why', async () =>
+      /^nothing can be written to the disk since \d\d:\d\d/.test((await troublesOf(service))[0] ?? ''),
+    );
     await limitFiles(service.child.pid, 'unlimited');
     await until('it is well again', () => isReady(service));
+    await until('it has nothing to say', async () => (await troublesOf(service)).length === 0);
 
     await limitFiles(service.child.pid, 16_384);
     const lines = logOf(service).length;

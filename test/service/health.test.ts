@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assess, type Progress } from '../../src/service/health.ts';
-import { type Differences, HOUR, MINUTE, NOW, progressWith, SECOND } from './healthy.ts';
+import { type Differences, HOUR, MINUTE, NO_TROUBLES, NOW, progressWith, SECOND } from './healthy.ts';
 
 /** What a look at this progress must find: the failing check with its words, or null for a service that is ready. */
 type Case = [what: string, differences: Differences, failing: string | null, detail: RegExp];
@@ -63,7 +63,8 @@ describe('the file of the mirror', () => {
 describe('a full disk', () => {
   it('is named by the checks of the mirror and of a queue that cannot write', () => {
     const queue = { kind: 'embedded', reachable: false } as const;
-    const { ready, checks } = assess(progressWith({ freeSpace: 4096, queue }));
+    const troubles = { ...NO_TROUBLES, disk: { since: new Date(NOW).toISOString(), error: '4 KB are free' } };
+    const { ready, checks } = assess(progressWith({ troubles, queue }));
     const failed = checks.filter(({ ok }) => !ok);
     assert.equal(ready, false);
     assert.deepEqual(
@@ -181,7 +182,7 @@ describe('a list', () => {
       'is not stuck when it gets none because it must not ask',
       { closedUntil: NOW + HOUR, comments: { running: running('sweep', HOUR, 30 * MINUTE) } },
       null,
-      /upstream: asked for no calls for another 60 min/,
+      /upstream: is not called for another 60 min/,
     ],
     [
       'is swept for as long as it takes while pages come',
@@ -398,7 +399,7 @@ describe('a warning', () => {
 describe('the upstream', () => {
   table([
     ['may be called', {}, null, /upstream: may be called$/m],
-    ['is left alone for a while', { closedUntil: NOW + MINUTE }, null, /no calls for another 60 s/],
+    ['is left alone for a while', { closedUntil: NOW + MINUTE }, null, /is not called for another 60 s/],
     ['may be called again after that', { closedUntil: NOW }, null, /upstream: may be called$/m],
   ]);
 });

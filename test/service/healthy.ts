@@ -1,3 +1,4 @@
+import type { TroubleFacts } from '../../src/mirror/decide/troubles.ts';
 import type { ListProgress, OutboxProgress, Progress } from '../../src/service/health.ts';
 
 export const SECOND = 1000;
@@ -7,6 +8,9 @@ export const HOUR = 60 * MINUTE;
 /** The moment of the look; the service has run for ten days. */
 export const NOW = Date.UTC(2026, 10, 15, 12);
 export const STARTED = NOW - 240 * HOUR;
+
+/** What the mirror of such a service knows. */
+export const NO_TROUBLES: TroubleFacts = { failures: [], paused: null, closed: null, lists: [], disk: null };
 
 export interface Differences extends Partial<Omit<Progress, 'lists' | 'outbox' | 'queue'>> {
   posts?: Partial<ListProgress>;
@@ -37,8 +41,8 @@ export function progressWith({ posts, comments, outbox, queue, ...rest }: Differ
       ...outbox,
     },
     mirror: 'in place',
-    freeSpace: 100 * 1_000_000_000,
     closedUntil: null,
+    troubles: NO_TROUBLES,
     queue: { kind: 'embedded', reachable: true, depth: [], ...queue },
     ...rest,
   };

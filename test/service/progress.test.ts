@@ -7,7 +7,7 @@ import type { QueueBackend } from '../../src/queue/backend.ts';
 import { observeGauges, progressReader } from '../../src/service/progress.ts';
 import type { LastPass, MirrorFileState, UnderWay } from '../../src/state/state.ts';
 import { fakeClock } from '../support/clock.ts';
-import { HOUR, MINUTE, NOW, SECOND } from './healthy.ts';
+import { HOUR, MINUTE, NO_TROUBLES, NOW, SECOND } from './healthy.ts';
 
 /** A queue in which each state holds its place in the list of states. */
 const backend = {
@@ -53,11 +53,12 @@ function benchOf() {
       oldestUnsentAt: () => NOW - 11 * SECOND,
     },
     state: {
+      troubles: () => NO_TROUBLES,
       mirrorFile: () => world.mirrorFile,
       sweepUnderWay: (resource: string) => (resource === 'posts' ? world.underWay : null),
       lastPasses: () =>
         ['posts', 'comments'].map((resource) => ({
-          ...{ resource, mode: 'sweep', unfinished: false, lacks: null },
+          ...{ resource, mode: 'sweep', unfinished: false },
           ...world.sweep,
         })),
     },
@@ -115,7 +116,7 @@ describe('the progress of a service', () => {
     const list = async () => (await read()).lists[1];
     assert.deepEqual(await list(), {
       ...{ resource: 'comments', lastSweepAt: NOW - 20 * MINUTE, sweepDueAt: NOW + 40 * MINUTE },
-      ...{ usualSweepMs: 10 * MINUTE, lacks: null, running: null },
+      ...{ usualSweepMs: 10 * MINUTE, running: null },
     });
     world.sweep = { startedAt: NOW - MINUTE, finishedAt: NOW - 2 * MINUTE };
     assert.equal((await list())?.usualSweepMs, 0, 'the clock was set meanwhile');

@@ -52,6 +52,12 @@ export async function isReady({ url }: StartedService): Promise<boolean> {
   }
 }
 
+/** What `/readyz` says that a person has to see to. */
+export async function troublesOf({ url }: StartedService): Promise<string[]> {
+  const { troubles } = (await (await fetch(`${url}/readyz`)).json()) as { troubles: { text: string }[] };
+  return troubles.map(({ text }) => text);
+}
+
 /** Puts posts into the outbox by the command line, as a person beside the service would. */
 export async function importTitles(site: Site, titles: string[]): Promise<void> {
   const csv = ['board,title', ...titles.map((title) => `bugs,${title}`)].join('\n');

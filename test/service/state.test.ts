@@ -79,7 +79,6 @@ describe('what the processes of a mirror tell each other', () => {
       startedAt: NOW - 2 * DAY,
       finishedAt: NOW - 2 * DAY,
       unfinished: false,
-      lacks: null,
     });
     assert.deepEqual(state.sweepUnderWay('posts'), { runId: running, pages: 0, startedAt: NOW });
     assert.equal(state.sweepUnderWay('comments'), null);

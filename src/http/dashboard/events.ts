@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { type Trouble, troublesOf } from '../../mirror/decide/troubles.ts';
 import { assess, type Health, type Progress } from '../../service/health.ts';
 import type { LiveStatsReader, MirrorStats } from '../../state/live-stats.ts';
 import { canWrite, openStream } from '../server/replies.ts';
@@ -15,7 +16,9 @@ export interface LiveStats extends MirrorStats {
   version: number;
   isReady: boolean;
   /** Why it is not ready, in words. */
-  trouble: string | null;
+  failing: string | null;
+  /** What a person has to see to, the worst first. */
+  troubles: Trouble[];
   /** Outbox rows that a person has to decide about. */
   toDecide: number;
 }
@@ -84,19 +87,21 @@ async function readStats(
   progress: EventOptions['progress'],
   version: number,
 ): Promise<LiveStats> {
-  const { ready, checks } = assess(await progress());
+  const found = await progress();
+  const { ready, checks } = assess(found);
   const mirror = stats.read();
   return {
     ...mirror,
     version,
     isReady: ready,
-    trouble: troubleOf(checks),
+    failing: failingOf(checks),
+    troubles: troublesOf(found.troubles, found.now),
     toDecide: mirror.outbox.uncertain + mirror.outbox.proposed,
   };
 }
 
 /** The first thing that is wrong, and where the runbook says what to do. */
-function troubleOf(checks: Health['checks']): string | null {
+function failingOf(checks: Health['checks']): string | null {
   const failed = checks.find(({ ok }) => !ok);
   if (!failed) return null;
   return failed.runbook ? `${failed.detail} (${failed.runbook})` : failed.detail;

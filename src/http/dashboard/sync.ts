@@ -19,8 +19,6 @@ export interface SyncState {
   health: Health;
   queue: Progress['queue'];
   now: number;
-  /** Until when the upstream wants no calls, in milliseconds since the epoch. */
-  closedUntil: number | null;
 }
 
 export interface SyncList extends ResourceStatus {
@@ -105,8 +103,8 @@ async function stateOf(view: SyncView, service: SyncDeps['service']): Promise<Sy
   const progress = await service.progress();
   const { upstream, resources, runs } = view.status();
   const lists = resources.map((list) => ({ ...list, ...listOf(progress, list.resource) }));
-  const { queue, now, closedUntil } = progress;
-  return { upstream, lists, runs, health: assess(progress), queue, now, closedUntil };
+  const { queue, now } = progress;
+  return { upstream, lists, runs, health: assess(progress), queue, now };
 }
 
 function listOf({ lists, now }: Progress, resource: Resource): Pick<SyncList, 'sweepDueAt' | 'running'> {

@@ -1,6 +1,8 @@
+import type { ErrorCode } from '../../base/errors.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Verdict } from './absence.ts';
+import type { Trouble } from './troubles.ts';
 
 export type PassMode = 'sweep' | 'head';
 
@@ -76,6 +78,8 @@ export interface PassEnd {
   now: number;
   /** Why a pass failed, or what an incomplete one lacks. */
   error: string | null;
+  /** Of a pass that failed. */
+  code?: ErrorCode;
   /** Where the next sweep goes on from; null when there is nothing to go on with. */
   keepState: string | null;
   /** What a sweep says about rows that it did not show; null where it says nothing. */
@@ -154,6 +158,8 @@ export interface UnreadableList {
 }
 
 export interface MirrorStatus {
+  /** What a person has to see to. */
+  troubles: Trouble[];
   upstream: string;
   olderCopy: OlderCopy | null;
   unreadableList: UnreadableList | null;

@@ -2,6 +2,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../../db/open.ts';
 import type { Pass, PassCounts, PassEnd, PassMode, PassSummary } from '../decide/types.ts';
 import type { listPages } from './list-pages.ts';
+import { notePass } from './troubles.ts';
 
 interface Unfinished extends PassCounts {
   id: number;
@@ -69,12 +70,14 @@ export function runLog(db: Db, pages: ReturnType<typeof listPages>) {
       writeCounts(pass);
     },
     finish(
-      { pass, outcome, error, keepState, learned }: PassEnd,
+      { pass, outcome, error, code = 'internal', keepState, learned }: PassEnd,
       { deleted, held, suspects }: { deleted: number; held: number; suspects: number },
       at: string,
     ): PassSummary {
       conclude.run(at, outcome, deleted, held, suspects, error, pass.runId);
       writeCounts(pass);
+      if (outcome !== 'interrupted')
+        notePass(db, pass, outcome === 'failed' ? { code, at, error: error ?? '' } : null);
       if (keepState !== null) saveState.run(keepState, pass.resource);
       else if (pass.mode === 'sweep') {
         closeState.run(pass.resource);

@@ -3,10 +3,12 @@ import type { Db, OpenOptions } from '../../db/open.ts';
 import { readMeta, scalar } from '../../db/sql.ts';
 import { readFacts } from '../decide/list-facts.ts';
 import { listNotes, type MissingGroup } from '../decide/list-notes.ts';
+import { troublesOf } from '../decide/troubles.ts';
 import { ENDED, type MirrorStatus, type ResourceStatus, type RunRow } from '../decide/types.ts';
 import { olderCopyOf } from '../file/older-copy.ts';
 import { openMirrorReadOnly } from '../file/open.ts';
 import { unreadableList } from '../suppression/list.ts';
+import { troubleReader } from './troubles.ts';
 
 const RECENT_RUNS = 10;
 
@@ -47,6 +49,7 @@ export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUN
     .all(recentRuns);
   return {
     upstream,
+    troubles: troublesOf(troubleReader(db)(), Date.now()),
     olderCopy: olderCopyOf(db, options),
     unreadableList: unreadableList(db, options),
     resources: RESOURCES.map((resource) => {

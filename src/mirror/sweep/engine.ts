@@ -178,6 +178,7 @@ async function recorded(
       outcome,
       now: clock.now(),
       error: messageOf(error),
+      code,
       keepState,
       verdict: null,
       acceptDeletes: false,

@@ -31,7 +31,11 @@ export const page = pageOf<OverviewAnswer>({
     const tools = fieldsOf(chosen, answer, choices.chooser(place));
     return [
       pageHead('Overview', leadOf(answer, chosen.tz ?? OWN_ZONE), h('div.filters', tools)),
-      results(shown, h('div.figures', figuresOf(answer, toReport)), cardsOf(answer, toReport)),
+      results(
+        shown,
+        h('div.figures', figuresOf(answer, toReport)),
+        cardsOf(answer, toReport, (shown.stats?.troubles.length ?? 0) > 0),
+      ),
     ];
   },
 });
@@ -104,9 +108,10 @@ function figure(
   );
 }
 
-function unreadService(): VNode {
+function unreadService(isTroubled: boolean): VNode {
   const sync = h('a', { href: '/sync' }, 'Sync');
-  return h('p.empty', 'Nothing is mirrored yet. The first pass is on its way: see ', sync, '.');
+  const why = isTroubled ? 'What stands in the way is said above' : 'The first pass is on its way';
+  return h('p.empty', 'Nothing is mirrored yet. ', why, ': see ', sync, '.');
 }
 
 function emptyService(): VNode {
@@ -117,7 +122,7 @@ function emptyService(): VNode {
   return h('p.empty', 'The service has no posts. ', write, ', or ', file, '.');
 }
 
-function cardsOf(overview: Overview, toReport: ToReport): Child[] {
+function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
   const over = step === 'day' ? 'a day' : 'a week';
   const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
@@ -126,7 +131,7 @@ function cardsOf(overview: Overview, toReport: ToReport): Child[] {
     return withQuery('/posts', { since, until, board, tz: timeZone });
   };
   const nothing = overview.figures.posts.total === 0;
-  if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService()];
+  if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService(isTroubled)];
   const isKnown = newVotes.some((votes) => votes !== null);
   const watching = notes.find((note) => note.startsWith('The mirror has'));
   return [

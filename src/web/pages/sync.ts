@@ -31,7 +31,6 @@ export const page = pageOf<SyncState>({
       h(
         'div.stacked',
         lists.filter(({ held }) => held > 0).map((list) => heldCard(list, say)),
-        closed(state),
         h(
           'div.grid',
           lists.map((list) =>
@@ -46,11 +45,6 @@ export const page = pageOf<SyncState>({
     ];
   },
 });
-
-function closed({ closedUntil, now }: SyncState): VNode | null {
-  if (closedUntil === null || closedUntil <= now) return null;
-  return banner('warn', `The upstream asked for no calls for another ${span(closedUntil - now)}.`);
-}
 
 type Mode = 'head' | 'sweep';
 

@@ -1,5 +1,7 @@
+import { render } from 'preact';
 import type { LiveStats } from '../../http/dashboard/events.ts';
-import { ago, counted } from '../format.ts';
+import { ago, clockTime, counted } from '../format.ts';
+import { h } from '../h.ts';
 import { mounted } from '../mount.ts';
 
 type Listener = (stats: LiveStats) => void;
@@ -35,11 +37,31 @@ export function startLive(listener: Listener): void {
   setInterval(() => last && stream?.readyState === EventSource.OPEN && showStats(last), 10_000);
 }
 
-function showStats({ updatedAt, isReady, trouble, toDecide, held }: LiveStats): void {
+function showStats({ updatedAt, isReady, failing, troubles, toDecide, held }: LiveStats): void {
+  showTroubles(troubles);
   badge('outbox', toDecide, `${counted(toDecide, 'row')} to decide about`);
   badge('sync', held, `${counted(held, 'deletion')} held`);
   if (isReady) tell('good', `Updated ${ago(updatedAt)}`);
-  else tell('warn', trouble ?? 'Starting');
+  else tell('warn', failing ?? 'Starting');
+}
+
+/** On every page, in the words that the command line and the alerts use too. */
+function showTroubles(troubles: LiveStats['troubles']): void {
+  const place = document.querySelector('.troubles');
+  if (!place) return;
+  const rows = troubles.map(({ symptom, what, since, until, detail, advice, runbook }) =>
+    h(
+      'p.banner',
+      { key: symptom, 'data-tone': symptom === 'list-incomplete' ? 'warn' : 'bad' },
+      h('b', `${what.charAt(0).toUpperCase()}${what.slice(1)}`),
+      since && ` since ${clockTime(since)}`,
+      until && `, until ${clockTime(until)}`,
+      detail && ` (${detail})`,
+      `: ${advice}. `,
+      symptom === 'deletions-held' ? h('a', { href: '/sync' }, 'Sync') : h('span.note', runbook),
+    ),
+  );
+  render(rows, place);
 }
 
 function badge(name: string, n: number, meaning: string): void {

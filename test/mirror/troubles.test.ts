@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import type { ErrorCode } from '../../src/base/errors.ts';
+import { TROUBLES, type TroubleFacts, troublesOf, troubleText } from '../../src/mirror/decide/troubles.ts';
+
+const NONE: TroubleFacts = { failures: [], paused: null, closed: null, lists: [], disk: null };
+const [TEN, NOW] = ['2026-11-18T10:02:00.000Z', Date.parse('2026-11-18T10:15:00Z')];
+
+function texts(facts: Partial<TroubleFacts>): string[] {
+  return troublesOf({ ...NONE, ...facts }, NOW).map((trouble) =>
+    troubleText(trouble, (time) => time.slice(11, 16)),
+  );
+}
+
+function failed(code: ErrorCode, error = 'Listing posts failed: why.', since = TEN) {
+  return { resource: 'posts' as const, code, since, at: since, error };
+}
+
+describe('the troubles of a mirror', () => {
+  it('are none while every pass succeeds', () => {
+    assert.deepEqual(texts({}), []);
+  });
+
+  it('name a refused token once, whoever met it, since the first refusal', () => {
+    const facts = {
+      failures: [failed('unauthorised', 'one', '2026-11-18T10:05:00.000Z'), failed('unauthorised', 'two')],
+      paused: 'the upstream refused the token (401) at 2026-11-18T10:09:00.000Z',
+    };
+    assert.deepEqual(texts(facts), [
+      'the service refused the token since 10:02: put a new one in .env, no restart needed',
+    ]);
+  });
+
+  it('tell a service that cannot be reached from one that asks for no calls', () => {
+    const [away = ''] = texts({ failures: [failed('unreachable', 'the connection was refused.')] });
+    assert.match(
+      away,
+      /^the service does not answer since 10:02 \(the connection was refused\): the mirror keeps/,
+    );
+    const closed = { since: TEN, until: '2026-11-18T10:20:00.000Z' };
+    const [throttled = ''] = texts({ closed });
+    assert.match(throttled, /^the service asks for no calls since 10:02, until 10:20: nothing is lost/);
+    assert.deepEqual(texts({ closed: { since: TEN, until: '2026-11-18T10:14:59.000Z' } }), []);
+    assert.deepEqual(
+      texts({ closed: { since: '2026-11-18T10:14:58.000Z', until: '2026-11-18T10:15:02.000Z' } }),
+      [],
+    );
+  });
+
+  it('put the worst first, and name what a list lacks and what is held', () => {
+    const list = { lastSweepAt: TEN, lacks: '4 rows came on two pages.', held: 1, heldSince: TEN };
+    const told = texts({
+      disk: { since: TEN, error: 'the disk is full' },
+      failures: [failed('protocol', 'no envelope')],
+      lists: [{ resource: 'comments', ...list }],
+    });
+    assert.deepEqual(
+      told.map((text) => text.replace(/\): .*$/, ')')),
+      [
+        'nothing can be written to the disk since 10:02 (the disk is full)',
+        'the service answers something unexpected since 10:02 (no envelope)',
+        'many rows vanished at once, so their deletions are held since 10:02 (1 comment)',
+        'the service leaves rows out of a list since 10:02 (comments: 4 rows came on two pages)',
+      ],
+    );
+  });
+
+  it('have the same words in the alerts, with the time of the metric', () => {
+    const { groups } = parse(readFileSync(join(import.meta.dirname, '../../deploy/alerts.yml'), 'utf8')) as {
+      groups: { rules: { expr: string; annotations: { summary: string; description: string } }[] }[];
+    };
+    const rules = groups.flatMap((group) => group.rules);
+    for (const [symptom, [what, advice]] of Object.entries(TROUBLES)) {
+      const rule = rules.find(({ expr }) => expr.includes(`trouble_since_seconds{symptom="${symptom}"}`));
+      assert.ok(rule, symptom);
+      assert.ok(rule.annotations.summary.endsWith(what), rule.annotations.summary);
+      assert.equal(rule.annotations.description, `Since {{ $value | humanizeTimestamp }}: ${advice}.`);
+    }
+  });
+});
