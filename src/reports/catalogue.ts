@@ -12,8 +12,8 @@ export interface Definition {
   since?: { days: number } | { weeks: number };
   /** It tells about changes, which only a mirror that was watching can know. */
   history?: true;
-  /** A segment means these people; in other reports it means the posts that they wrote. */
-  about?: 'people';
+  /** A segment means these people, or all that they wrote; in other reports it means the posts that they wrote. */
+  about?: 'people' | 'writing';
   /** Which statuses it sets apart: those that deliver, or all that end a post's way. */
   sets?: 'delivered' | 'finished';
   notes?: readonly string[];
@@ -112,7 +112,8 @@ export const REPORTS = {
     answers: 'How much is there, and is it becoming more or less?',
     counts:
       'This counts the posts, votes and comments there are, and what was new in the period and in the one before it.',
-    takes: ['board', 'since', 'until', 'against'],
+    takes: [...PERIOD, 'segment', 'against'],
+    about: 'writing',
     columns: columns('what total:all recent prior change:percent'),
     since: { days: 7 },
     history: true,
@@ -153,7 +154,7 @@ export const REPORTS = {
   votes: {
     answers: 'How do the votes grow, week by week?',
     counts: 'This counts, week by week, the votes that the mirror saw come, on all posts that live or lived.',
-    takes: PERIOD,
+    takes: [...PERIOD, 'segment'],
     columns: columns('week votes gained:bar votes_deleted partial'),
     since: { weeks: 12 },
     history: true,
@@ -171,7 +172,8 @@ export const REPORTS = {
   'new-by-week': {
     answers: 'How many posts and comments are new each week, by board?',
     counts: 'This counts posts and comments by the week they were written in, as far as they still exist.',
-    takes: PERIOD,
+    takes: [...PERIOD, 'segment'],
+    about: 'writing',
     columns: columns('week board posts:bar comments:bar partial'),
     since: { weeks: 8 },
     notes: [
@@ -253,7 +255,8 @@ export const REPORTS = {
   customers: {
     answers: 'Which customers write the most?',
     counts: 'This counts the posts and comments that customers wrote in the period.',
-    takes: [...LIST, 'against'],
+    takes: [...LIST, 'segment', 'against'],
+    about: 'writing',
     columns: columns('customer email posts comments wrote:bar last_active'),
     since: { days: 90 },
     compares: { key: ['email'], columns: ['wrote'] },
@@ -289,7 +292,7 @@ export const REPORTS = {
   boards: {
     answers: 'How do the boards compare?',
     counts: 'This compares all posts of the boards as they are today, and the new posts of each week.',
-    takes: ['since', 'until', 'delivered'],
+    takes: ['since', 'until', 'segment', 'delivered'],
     columns: columns(
       'board posts:all votes:bar:all votes_a_post:all vote_share:all comments:all answered:percent:all delivered:percent:all new_posts',
     ),
@@ -304,7 +307,8 @@ export const REPORTS = {
   duplicates: {
     answers: 'Which posts may ask for the same?',
     counts: 'This lists pairs of posts whose titles say much the same.',
-    takes: [...LIST, 'status'],
+    takes: POSTS,
+    about: 'people',
     columns: columns('likeness:bar post title other other_title other_votes other_status'),
   },
   'sync-health': {

@@ -38,7 +38,11 @@ interface Pair {
 export async function duplicates(reader: ReportReader, asked: Question): Promise<Answer> {
   const { board, limit } = asked;
   const period = { since: boundOf(asked.since), until: boundOf(asked.until) };
-  const scope = await reader.tuples(SCOPE, { ...period, board, statuses: JSON.stringify(asked.statuses) });
+  const people = asked.people && JSON.stringify(asked.people);
+  const scope = await reader.tuples(SCOPE, {
+    ...period,
+    ...{ board, people, statuses: JSON.stringify(asked.statuses) },
+  });
   const inScope = new Set(scope.map(([id]) => Number(id)));
   const titles = takeApart(reader.each(TITLES, { most: MOST_TITLES }));
   const same = sameGroups(await reader.tuples(SAME, {}));
@@ -70,6 +74,7 @@ const IS_DUPLICATE = `status_id IN (SELECT id FROM statuses WHERE lower(trim(nam
 const SCOPE = `
   SELECT id FROM posts
    WHERE deleted_at IS NULL AND created >= $since AND created < $until AND ($board IS NULL OR board_id = $board)
+     AND ($people IS NULL OR creator_id IN (SELECT value FROM json_each($people)))
      AND ($statuses = '[]' OR status_id IN (SELECT value FROM json_each($statuses)))`;
 const TITLES = `
   SELECT id, title FROM posts WHERE deleted_at IS NULL AND (status_id IS NULL OR NOT ${IS_DUPLICATE}) ORDER BY id DESC LIMIT $most`;

@@ -252,13 +252,14 @@ function movementOf(facts: Facts, request: MovementRequest): Movement {
 }
 
 /** What totals lost in a period: posts whose deletion was seen in it, if they are still gone. */
-function deletionNotes({ posts }: Facts, { period, board }: FiguresRequest): string[] {
+function deletionNotes({ posts }: Facts, { period, board, now }: FiguresRequest): string[] {
   const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
-  const { rows, gone, version } = posts;
+  const { rows, gone, version, created } = posts;
   let [count, votes] = [0, 0];
   for (let i = 0; i < rows; i++) {
     const at = version[i] ?? 0;
-    if (gone[i] === 0 || at < since || at >= until || (board !== null && posts.board[i] !== board)) continue;
+    if (gone[i] === 0 || at < since || at >= until || (created[i] ?? 0) >= now) continue;
+    if (board !== null && posts.board[i] !== board) continue;
     count++;
     votes += posts.votes[i] ?? 0;
   }

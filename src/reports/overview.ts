@@ -3,6 +3,7 @@ import { againstNamed, earlier } from './against.ts';
 import { type Amount, type Figure, readFigures } from './figures.ts';
 import { titlesOf } from './lists.ts';
 import { bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
+import { amongPeople } from './narrowed.ts';
 import type { ReportRequest, Row, Watching } from './report.ts';
 import { boardOf, runReport } from './run.ts';
 import type { ReportReader, Watched } from './store.ts';
@@ -80,7 +81,7 @@ interface FirstReply {
 
 export type OverviewRequest = Pick<
   ReportRequest,
-  'now' | 'since' | 'until' | 'board' | 'timeZone' | 'usualDelivered' | 'against'
+  'now' | 'since' | 'until' | 'board' | 'segment' | 'timeZone' | 'usualDelivered' | 'against'
 >;
 
 const USUAL_DAYS = 30;
@@ -107,7 +108,9 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
   });
   const prior = earlier(period, againstNamed(request.against ?? 'previous'), calendar);
   const asked = { now, period, prior, board: board?.id ?? null, buckets, calendar };
-  const { figures, newPosts, byBoard, byStatus, moved, from, notes } = await readFigures(reader, asked);
+  const { segment } = request;
+  const among = segment === undefined ? reader : amongPeople(reader, await reader.peopleIn(segment), true);
+  const { figures, newPosts, byBoard, byStatus, moved, from, notes } = await readFigures(among, asked);
   const { against: _, ...plain } = request;
   const within = { ...plain, since: period.since };
   const climbing = await runReport(reader, 'climbers', { ...within, limit: LISTED });

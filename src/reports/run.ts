@@ -137,14 +137,16 @@ async function answerOf(
   known: ReportName,
   asked: Asked,
 ): Promise<Answer & { weeks: readonly WatchedBucket[] }> {
-  if (known === 'overview') return { ...(await overviewRows(reader, asked)), weeks: [] };
   const { question, people, notes } = await bind(reader, asked);
-  const compute: Compute = COMPUTED[known];
-  const found = await compute(people === null ? reader : amongPeople(reader, people), question);
+  const narrowed =
+    people === null ? reader : amongPeople(reader, people, asked.definition.about === 'writing');
+  const found = await (known === 'overview'
+    ? overviewRows(narrowed, asked)
+    : (COMPUTED[known] as Compute)(narrowed, question));
   const answer = Array.isArray(found)
     ? { rows: found, notes: trendNotes(asked.definition, question.weeks) }
     : found;
-  return { rows: answer.rows, notes: [...notes, ...answer.notes], weeks: question.weeks };
+  return { rows: answer.rows, notes: [...new Set([...notes, ...answer.notes])], weeks: question.weeks };
 }
 
 type Compute = (reader: ReportReader, question: Question) => Promise<Row[] | Answer>;
@@ -314,6 +316,7 @@ async function askingOf(reader: ReportReader, { request, definition }: Asked): P
 function segmentNote(segment = '', people: number, about: Definition['about']): string {
   const who = `${segment} (${counted(people, 'person', 'people')})`;
   if (about === 'people') return `Only people of ${who}.`;
+  if (about === 'writing') return `Only what people of ${who} wrote. Votes carry no names in this API.`;
   return `Only posts written by ${who}. Votes carry no names in this API.`;
 }
 

@@ -5,6 +5,7 @@ import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import type { Walk } from '../../src/mirror/suppression/person.ts';
 import { REPORTS, type ReportName } from '../../src/reports/catalogue.ts';
+import type { Row } from '../../src/reports/report.ts';
 import { openBrowseReads } from '../../src/search/browse/browse.ts';
 import { EVERY_LIVE_POST } from '../../src/search/browse/filter.ts';
 import { openSearchReads } from '../../src/search/search.ts';
@@ -183,7 +184,9 @@ describe('a segment as a filter', () => {
       );
     const narrowed = await rowsOf('plan=Pro');
     const db = new Database(story.path);
-    db.prepare("UPDATE posts SET deleted_at = '2026-01-30T00:00:00.000Z' WHERE creator_id <> 1").run();
+    db.pragma('foreign_keys = OFF');
+    db.exec('DELETE FROM posts WHERE creator_id <> 1');
+    db.exec('DELETE FROM post_versions WHERE post_id NOT IN (SELECT id FROM posts)');
     db.close();
     assert.deepEqual(narrowed, await rowsOf());
     assert.deepEqual(
@@ -191,6 +194,36 @@ describe('a segment as a filter', () => {
       [106],
       '101 is done',
     );
+  });
+
+  it('means all that its people wrote, where a report is about writing', async (t) => {
+    const story = await tell(t);
+    imported(t, story);
+    const count = (sql: string) =>
+      queryFile<{ n: number }>(story.path, `SELECT count(*) AS n FROM ${sql}`)[0]?.n;
+    const posts = count('posts WHERE creator_id = 1 AND deleted_at IS NULL');
+    const comments = count('comments WHERE creator_id = 1 AND deleted_at IS NULL');
+    const others = (await story.ask('new-by-week', { since: '2025-01-01' })).rows;
+    assert.ok(
+      others.some((row) => Number(row.comments) > 0),
+      'others commented',
+    );
+    const asked = { segment: 'plan=Pro', since: '2025-01-01' };
+    const sum = (rows: Row[], name: string): number => rows.reduce((all, row) => all + Number(row[name]), 0);
+    const weeks = (await story.ask('new-by-week', asked)).rows;
+    assert.deepEqual([sum(weeks, 'posts'), sum(weeks, 'comments')], [posts, comments]);
+    const people = (await story.ask('customers', asked)).rows;
+    assert.deepEqual(
+      people.map(({ customer, posts, comments }) => [customer, posts, comments]),
+      [['Ann', posts, comments]],
+    );
+    const overview = await story.ask('overview', asked);
+    assert.deepEqual(overview.rows.map(({ recent }) => recent).toSpliced(1, 1), [posts, comments, 1]);
+    assert.ok(
+      overview.notes.some((note) => note.startsWith('Only what people of plan=Pro (1 person) wrote.')),
+    );
+    const all = (await story.ask('overview', { since: '2025-01-01' })).rows[1];
+    assert.ok(Number(overview.rows[1]?.total) < Number(all?.total), 'votes on their posts');
   });
 });
 

@@ -145,14 +145,17 @@ interface OverviewChoice {
   since?: string;
   until?: string;
   board?: string;
+  segment?: string;
   against?: string;
   timeZone?: string;
 }
 
 function keyOf(query: unknown): string {
   const [since, until, board] = [textOf(query, 'since'), textOf(query, 'until'), textOf(query, 'board')];
-  const against = oneOf(query, 'against', AGAINST);
-  return JSON.stringify(whatWasSaid({ since, until, board, against, timeZone: zoneOf(query, 'tz') }));
+  const [segment, against] = [textOf(query, 'segment'), oneOf(query, 'against', AGAINST)];
+  return JSON.stringify(
+    whatWasSaid({ since, until, board, segment, against, timeZone: zoneOf(query, 'tz') }),
+  );
 }
 
 interface KeptOptions<T> {
