@@ -105,7 +105,7 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
   // A dry run leaves the folder of the mirror alone.
   const spoolIn = flags.dryRun ? tmpdir() : await spoolFolder(context);
   const stdin = () => addAbortSignal(context.signal, process.stdin);
-  await using input = closing(await openInput({ path, stdin, spoolIn }));
+  await using input = closing(await openInput({ path, stdin, spoolIn, signal: context.signal }));
   const progress = await openProgress(context);
   try {
     if (path !== '-') await askWhatIsOpen(context, input, choices, flags.dryRun === true);

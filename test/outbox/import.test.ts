@@ -43,6 +43,15 @@ describe('what can be read only once', () => {
       hint: new RegExp(`^Make room on the disk of ${folder}, `),
     });
   });
+
+  it('is read no further once the command is stopped', async (t) => {
+    const stop = new AbortController();
+    const stdin = () => assert.fail('the path is a device without an end');
+    const spoolIn = folderFor(t, 'spool');
+    const opening = openInput({ path: '/dev/zero', stdin, spoolIn, signal: stop.signal });
+    stop.abort();
+    await assert.rejects(opening, { name: 'AbortError' });
+  });
 });
 
 describe('taking a file into the outbox', () => {

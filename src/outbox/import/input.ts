@@ -19,11 +19,13 @@ export interface InputOptions {
   stdin: () => AsyncIterable<Uint8Array>;
   /** Where what can be read only once is kept meanwhile. */
   spoolIn: string;
+  /** Ends the reading of a pipe or a device, which may have no end of its own. */
+  signal?: AbortSignal;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise<Input> {
+export async function openInput({ path, stdin, spoolIn, signal }: InputOptions): Promise<Input> {
   if (path === '-') return await spooled(stdin(), spoolIn);
   const handle = await openPath(path);
   const stats = await handle.stat();
@@ -33,7 +35,7 @@ export async function openInput({ path, stdin, spoolIn }: InputOptions): Promise
     throw new AppError('usage', `${path} is a folder`, { hint: 'Give the path of a CSV file.' });
   }
   // A pipe, such as the shell's <(command).
-  return await spooled(handle.createReadStream({ highWaterMark: CHUNK_BYTES }), spoolIn);
+  return await spooled(handle.createReadStream({ highWaterMark: CHUNK_BYTES }), spoolIn, signal);
 }
 
 /** A file that is known to be one. */
@@ -82,16 +84,22 @@ async function* fromStart(handle: FileHandle): AsyncGenerator<Uint8Array, void, 
 }
 
 /** The file has no name from the start, so that no copy of people's words is left behind however the process ends. */
-async function spooled(source: AsyncIterable<Uint8Array>, folder: string): Promise<Input> {
+async function spooled(
+  source: AsyncIterable<Uint8Array>,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<Input> {
   const path = join(folder, `.spool-${randomUUID()}`);
   const handle = await open(path, 'wx+', 0o600);
   try {
     await unlink(path);
-    for await (const chunk of source)
+    for await (const chunk of source) {
+      signal?.throwIfAborted();
       await handle.write(chunk).catch((error) => {
         // Without a name it is not told which disk is full, and DATA_DIR is often on another one than temporary files.
         throw storageError(error, folder) ?? error;
       });
+    }
     return onDisk(handle, await handle.stat());
   } catch (error) {
     await handle.close();
