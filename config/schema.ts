@@ -314,6 +314,29 @@ export const SETTINGS = {
     fallback: 'feedback',
     meaning: 'schema of that copy; one for each mirror',
   }),
+  fleetUrl: setting<Secret | null>({
+    env: 'FLEET_URL',
+    parse: postgresUrl,
+    fallback: null,
+    fallbackText: 'none: this machine is alone',
+    secret: true,
+    meaning:
+      'PostgreSQL 14 or newer by which several machines share the sources; also PUBLISH_URL where that is not set',
+  }),
+  fleetMachine: setting<string | null>({
+    env: 'FLEET_MACHINE',
+    parse: text,
+    fallback: null,
+    fallbackText: 'the host name',
+    meaning: 'name of this machine in the fleet; each machine has one of its own',
+  }),
+  fleetAddress: setting<URL | null>({
+    env: 'FLEET_ADDRESS',
+    parse: collectorUrl,
+    fallback: null,
+    fallbackText: 'HTTP_HOST and HTTP_PORT',
+    meaning: 'address under which the other machines of the fleet reach this one',
+  }),
   feedToken: setting<Secret | null>({
     env: 'FEED_TOKEN',
     parse: token,

@@ -85,6 +85,11 @@ export function loadSources(input: LoadInput): Sources | null {
     const source = sourceOf(name, given, { input, folder, dataDir, exportDir: shared.exportDir });
     const wrong = unknown.length > 0 ? [] : source.problems.map((text) => located(text, name, line, given));
     problems.push(...unknown, ...missing(name, line, fields), ...wrong);
+    if (shared.fleetUrl && source.settings.queueUrl)
+      problems.push({
+        line,
+        text: `${name}: a queue_url is for one machine; with FLEET_URL each machine has its own queue`,
+      });
     return { name, settings: source.settings, input: source.input };
   });
   if (problems.length > 0) throw new AppError('usage', `${path} is wrong:\n${lines(problems).join('\n')}`);
@@ -144,7 +149,9 @@ function sourceOf(
   { input, folder, dataDir, exportDir }: Around,
 ): { settings: Settings; input: LoadInput; problems: string[] } {
   const isExportSet = givenText('exportDir', input) !== null;
+  const fleet = givenText('publishUrl', input) === null ? givenText('fleetUrl', input) : null;
   const values: Record<string, string> = {
+    ...(fleet ? { PUBLISH_URL: fleet.text } : {}),
     DATA_DIR: join(dataDir, name),
     PUBLISH_SCHEMA: `${givenText('publishSchema', input)?.text ?? SETTINGS.publishSchema.fallback}_${name.replaceAll('-', '_')}`,
     ...(isExportSet ? { EXPORT_DIR: join(exportDir, name) } : {}),

@@ -8,6 +8,7 @@ import {
   createRateLimit,
   type RateLimit,
 } from './api/rate-limit.ts';
+import { refuseOutsideLease } from './app/lease.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import type { Rules } from './app/rules.ts';
 import { findUpstream, openClient } from './app/upstream.ts';
@@ -50,6 +51,8 @@ export interface App {
   rules: Rules | null;
   /** The copy in PostgreSQL; null where there is none, and in commands. */
   publisher: Publishing | null;
+  /** Whether a create may leave: in a fleet only while the lease is confirmed. */
+  mayLeave: () => boolean;
   close(): Promise<void>;
 }
 
@@ -60,6 +63,8 @@ export interface OpenAppOptions {
   precedence?: Precedence;
   /** How much of the mirror is kept in memory while it is swept. */
   cacheKb?: number;
+  /** Given by the service. A command of a fleet sends nothing itself: the service beside it does. */
+  mayLeave?: () => boolean;
 }
 
 /** Opens in order, closes in reverse; what was opened before a failure is closed again. */
@@ -67,8 +72,15 @@ export async function openApp(
   settings: Settings,
   input: LoadInput,
   purpose: string,
-  { isService = false, metrics, precedence = createPrecedence(), cacheKb }: OpenAppOptions = {},
+  {
+    isService = false,
+    metrics,
+    precedence = createPrecedence(),
+    cacheKb,
+    mayLeave = () => settings.fleetUrl === null,
+  }: OpenAppOptions = {},
 ): Promise<App> {
+  if (!isService) refuseOutsideLease(settings);
   const opened: ({ close(): unknown } | null)[] = [];
   const keep = <T extends { close(): unknown } | null>(part: T): T => {
     opened.push(part);
@@ -97,10 +109,10 @@ export async function openApp(
     const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
     const { url } = upstream;
     const client = keep(
-      openClient(settings, { url, token, log, rateLimit: gate, env: input.env, onRequest }),
+      openClient(settings, { url, token, log, rateLimit: gate, env: input.env, onRequest, mayLeave }),
     );
     const stores = { store, outbox, state };
-    const parts = { log, client, gate, ...stores, webhooks, rules, publisher };
+    const parts = { log, client, gate, ...stores, webhooks, rules, publisher, mayLeave };
     return { settings, clock: systemClock, precedence, ...parts, close };
   } catch (error) {
     await close();
@@ -172,15 +184,19 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
   });
 }
 
+/** What the service opens for its pages. They say themselves when nothing is accepted. */
+const SERVICE = 'start';
+
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
 export function openOutbox(settings: Settings, purpose: string): OutboxStore {
+  if (purpose !== SERVICE) refuseOutsideLease(settings);
   makeFolder(settings.dataDir);
   return openOutboxStore({ ...mirrorOf(settings), holder: holder(purpose) });
 }
 
 /** What sending needs, from an open app. */
 export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
-  const { settings, outbox, client, gate, clock, store } = app;
+  const { settings, outbox, client, gate, clock, store, mayLeave } = app;
   const { createMs } = LIMIT_DEFAULTS;
   const times = { createMs, settleMs: settings.pushSettle, perMinute: settings.pushPerMinute };
   const observe = (posts: Post[]): void => writeListed(store, posts, clock.now());
@@ -189,6 +205,7 @@ export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
     client,
     gate,
     clock,
+    mayLeave,
     signal,
     ...times,
     mark: settings.pushMark,

@@ -17,7 +17,7 @@ const ROOMS = `
   src/outbox/store  src/state
   src/api  src/queue  src/postgres  src/sandbox
   src/changes  src/search/browse  src/search  src/replica  src/webhooks  src/reports  src/rules  src/query  src/upkeep  src/doctor
-  src/export/store  src/export  src/erasure/store  src/erasure  src/publish  src/restore
+  src/export/store  src/export  src/erasure/store  src/erasure  src/publish  src/restore  src/fleet
   src/mirror/sweep  src/outbox/send  src/outbox/import/csv  src/outbox/import  src/outbox
   src/app  src/app.ts
   jobs  src/service

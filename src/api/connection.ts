@@ -71,9 +71,12 @@ function freshConnection(context: ClientContext): FreshConnection {
   let stood = false;
   let over = false;
   const { connect, destroy } = connector(context);
+  const refused = (): void => {
+    stood = false;
+  };
   const open: buildConnector.connector = (options, callback) =>
     connect(options, (...result) => {
-      socket = result[1];
+      socket = result[1] && writingWhile(context.mayLeave, result[1], refused);
       stood = !over && result[0] === null;
       hasFailed = result[0] !== null;
       callback(...result);
@@ -112,6 +115,24 @@ function freshConnection(context: ClientContext): FreshConnection {
     },
   };
 }
+
+/** The last moment to hold a create back: the next step hands its bytes to the kernel. Nothing of it has left before. */
+function writingWhile(mayLeave: () => boolean, socket: Socket, refused: () => void): Socket {
+  const { write } = socket;
+  let isWritten = false;
+  socket.write = (...given: unknown[]) => {
+    if (isWritten || mayLeave()) {
+      isWritten = true;
+      return Reflect.apply(write, socket, given);
+    }
+    refused();
+    socket.destroy(new Error(NOT_OURS));
+    return false;
+  };
+  return socket;
+}
+
+export const NOT_OURS = 'the lease of this source is not confirmed';
 
 /** As the library would say it to its connector. */
 function addressOf({ protocol, host, hostname, port }: URL): buildConnector.Options {

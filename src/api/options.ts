@@ -68,6 +68,8 @@ export interface ClientOptions {
   /** Where `HTTPS_PROXY` and `NO_PROXY` are read. */
   env?: ProxyEnvironment;
   onRequest?: (info: RequestInfo) => void;
+  /** Asked when a create has its connection, immediately before its first byte is written. */
+  mayLeave?: () => boolean;
 }
 
 /** The options with nothing left open. */
@@ -86,6 +88,7 @@ export interface ClientContext {
   ca: string | null;
   proxy: URL | null;
   onRequest: (info: RequestInfo) => void;
+  mayLeave: () => boolean;
   /** Creates in a row that were throttled without being told until when. */
   throttledInRow: { creates: number };
   /** Creates in a row that something before the service answered. */
@@ -113,6 +116,7 @@ export function settle(options: ClientOptions): ClientContext {
     ca: options.ca ?? null,
     proxy: proxyFor(base, options.env ?? {}),
     onRequest: harmless(options),
+    mayLeave: options.mayLeave ?? (() => true),
     throttledInRow: { creates: 0 },
     divertedInRow: { creates: 0 },
   };

@@ -101,15 +101,25 @@ export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyS
   }
 }
 
+/** When the rows of the copy were read; null where there is none. For somebody without the mirror. */
+export async function copyReadAt(settings: Settings, url: Secret): Promise<string | null> {
+  const { publishSchema: schema } = settings;
+  const session = await openCopySession({ url, schema, setting: 'PUBLISH_URL' });
+  const position = await readCopyPosition(session, schema).finally(() => session.close());
+  return position?.read_at ?? null;
+}
+
 export interface CopyRequest extends RestoreRequest {
   url: Secret;
   /** What the URL is called where it has to be corrected. */
   setting: string;
+  isOurs?: boolean;
+  whole?: string | null;
 }
 
 /** A data folder from the copy in PostgreSQL. */
 export async function restoreFromCopy(settings: Settings, request: CopyRequest): Promise<RestoredMirror> {
-  const { url, setting, signal, withoutKey } = request;
+  const { url, setting, signal, withoutKey, isOurs = false, whole = null } = request;
   const { publishSchema: schema } = settings;
   const mirror = mirrorOf(settings);
   return await restoreInPlace(mirror, request, async (part) => {
@@ -118,8 +128,16 @@ export async function restoreFromCopy(settings: Settings, request: CopyRequest):
     const knownVersion = migrations().at(-1)?.version ?? 0;
     const begin = (version: number) => rebuildMirror(part, version, { ...mirror, withoutKey });
     const { upstream } = mirror;
-    return await restoreMirror({ session, schema, upstream, begin, knownVersion, signal }).finally(() =>
-      session.close(),
-    );
+    const deps = { session, schema, upstream, begin, knownVersion, signal, isOurs, whole };
+    return await restoreMirror(deps).finally(() => session.close());
   });
+}
+
+/** The same, where there may be no copy yet: null then. */
+export async function restoreIfCopied(
+  settings: Settings,
+  request: CopyRequest,
+): Promise<RestoredMirror | null> {
+  const readAt = await copyReadAt(settings, request.url);
+  return readAt === null ? null : await restoreFromCopy(settings, request);
 }

@@ -41,7 +41,7 @@ export function openClient(
   {
     url,
     ...rest
-  }: Pick<ClientOptions, 'token' | 'log' | 'rateLimit' | 'env' | 'onRequest' | 'retry'> & {
+  }: Pick<ClientOptions, 'token' | 'log' | 'rateLimit' | 'env' | 'onRequest' | 'retry' | 'mayLeave'> & {
     url: string;
   },
 ): Client {

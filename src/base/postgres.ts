@@ -1,5 +1,8 @@
 import { AppError } from './errors.ts';
 
+/** 'FBMR', as in the header of a mirror's file: the first half of the key, so that no other program means the same lock. */
+export const LOCK_CLASS = 0x46424d52;
+
 export type PublishedCell = string | number | null;
 
 /** What a column of the mirror is where a database has more types than SQLite. */

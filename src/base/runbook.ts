@@ -45,6 +45,7 @@ export const SYMPTOMS = [
   'copy-other',
   'webhook-failing',
   'webhook-disabled',
+  'fleet-unconfirmed',
   'clocks-differ',
   'weak-token',
   'unknown-setting',

@@ -129,7 +129,16 @@ function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
     throw new AppError('usage', '--source names a source of sources.yaml, and there is no such file here', {
       hint: 'Leave --source out, go to the folder with the file, or set SOURCES_FILE to its path.',
     });
-  return { input, settings: loadSettings(input) };
+  const settings = loadSettings(input);
+  if (settings.fleetUrl)
+    throw new AppError(
+      'usage',
+      'FLEET_URL is for the sources of sources.yaml, and there is no such file here',
+      {
+        hint: 'Write sources.yaml, the same on every machine: see docs/fleet.md.',
+      },
+    );
+  return { input, settings };
 }
 
 /** With settings that may be wrong, for the command that mends them. */

@@ -10,6 +10,7 @@ const COMMANDS: Record<string, () => Promise<{ register: Register }>> = {
   init: () => import('./init.ts'),
   start: () => import('./start.ts'),
   sources: () => import('./sources.ts'),
+  fleet: () => import('./fleet.ts'),
   sync: () => import('./sync.ts'),
   create: () => import('./create.ts'),
   import: () => import('./import.ts'),

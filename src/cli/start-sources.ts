@@ -11,6 +11,7 @@ import { createLogger, type Logger } from '../base/log.ts';
 import type { SourcePlan } from '../sources/running.ts';
 import { openSources, tell } from './context.ts';
 import { announce, type Closer, closeAll, welcome } from './service.ts';
+import type { FleetMember } from './start-fleet.ts';
 
 /** How soon a change of sources.yaml takes effect. */
 const LOOK_MS = 1000;
@@ -27,9 +28,15 @@ export async function startSources(program: Command, first: Sources, signal: Abo
   const releasePort = await reservePort({ host: shared.httpHost, port: shared.httpPort });
   const opened: Closer[] = [];
   try {
-    const { set, url } = await openSet(shared, { log, opened, releasePort });
-    const follow = follower(set.follow, url, opened);
-    await follow(first.all);
+    let member: FleetMember | undefined;
+    const { set, url } = await openSet(shared, { log, opened, releasePort, member: () => member });
+    if (shared.fleetUrl) {
+      const { joinFleet } = await import('./start-fleet.ts');
+      member = joinFleet(shared, first.all, { set, log, url });
+      opened.push(member.close);
+    }
+    const follow = member?.follow ?? follower(set.follow, url, opened);
+    if (!member) await follow(first.all);
     makeFolder(shared.dataDir);
     opened.push(announce(shared.dataDir, url));
     tell(`Sources: ${first.all.map(({ name }) => name).join(', ')}, from ${path}.`);
@@ -53,10 +60,12 @@ interface Opening {
   log: Logger;
   opened: Closer[];
   releasePort: () => Promise<void>;
+  /** Undefined where this machine is in no fleet, and before it has joined. */
+  member: () => FleetMember | undefined;
 }
 
 /** The sources, none of them opened yet, and the one server for all of them. */
-async function openSet(shared: Settings, { log, opened, releasePort }: Opening) {
+async function openSet(shared: Settings, { log, opened, releasePort, member }: Opening) {
   const [{ createMetrics }, { createSourceSet }, { addOverview, sitesOf }, { startHttp }] = await Promise.all(
     [
       import('../base/metrics.ts'),
@@ -65,18 +74,19 @@ async function openSet(shared: Settings, { log, opened, releasePort }: Opening) 
       import('../http/server/server.ts'),
     ],
   );
+  const checks = () => member()?.checks() ?? [];
   const { httpHost: host, httpPort: port, httpToken: token, feedToken, mcpToken, httpNames } = shared;
   if (shared.otlpEndpoint !== null) {
     const { startTracing } = await import('../app/tracing.ts');
     opened.push(await startTracing(shared, log));
   }
-  const set = createSourceSet(log);
+  const set = createSourceSet(log, (name) => member()?.knows(name) ?? false);
   opened.push(() => set.close());
   const metrics = createMetrics();
   const http = await startHttp({
     ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics, releasePort },
-    sites: sitesOf(set),
-    parts: [(scope) => addOverview(scope, set, { metrics, log })],
+    sites: (address) => (member()?.sites ?? sitesOf(set))(address),
+    parts: [(scope) => addOverview(scope, set, { metrics, log, ...(shared.fleetUrl ? { checks } : {}) })],
   });
   opened.push(() => http.close());
   return { set, url: http.url };

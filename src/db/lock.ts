@@ -58,6 +58,10 @@ function lockHolder(path: string): string | null {
   }
 }
 
+export function isLocked(path: string): boolean {
+  return lockHolder(path) !== null;
+}
+
 function holderFile(path: string): string {
   return `${path}.holder`;
 }

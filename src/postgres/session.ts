@@ -1,6 +1,12 @@
 import pg from 'pg';
 import { AppError, messageOf } from '../base/errors.ts';
-import { type ColumnType, isAway, type PublishedCell, postgresRefusal } from '../base/postgres.ts';
+import {
+  type ColumnType,
+  isAway,
+  LOCK_CLASS,
+  type PublishedCell,
+  postgresRefusal,
+} from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
 import { within } from '../base/timeout.ts';
 import { copyIn, copyOut } from './copy.ts';
@@ -121,9 +127,6 @@ async function transaction<T>(session: Session, work: () => Promise<T>, mode: st
     throw error;
   }
 }
-
-/** 'FBMR', as in the header of a mirror's file: the first half of the key, so that no other program means the same lock. */
-const LOCK_CLASS = 0x46424d52;
 
 /** Of the session, not of a transaction: it is held until the session ends. Locks are counted by database, hence the schema. */
 async function takeLock(session: Session, schema: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { StoredChange } from '../changes/change.ts';
 import { canonicalJson } from '../contract/json.ts';
 import { migrate, migrations, refuseOlder, versionOf } from '../db/migrate.ts';
 import { type OpenOptions, openAsItIs } from '../db/open.ts';
-import { closeAfter, rowsOf, writeMeta } from '../db/sql.ts';
+import { closeAfter, dropMeta, rowsOf, scalar, writeMeta } from '../db/sql.ts';
 import type { UnreadableList } from '../mirror/decide/types.ts';
 import { markPutBack } from '../mirror/file/older-copy.ts';
 import { unreadableList } from '../mirror/suppression/list.ts';
@@ -20,8 +20,17 @@ export interface Rebuild {
   /** Takes rows of a table, their cells in the order of its columns. */
   taker(table: PublishedTable): (row: PublishedCell[]) => void;
   /** Ends it: the file knows that it is an older copy, from when, and where the change feed goes on. */
-  finish(state: { readAt: string; number: number; change: StoredChange | null; life: string }): Rebuilt;
+  finish(state: CopyState): Rebuilt;
   close(): void;
+}
+
+interface CopyState {
+  readAt: string;
+  number: number;
+  change: StoredChange | null;
+  life: string;
+  /** Nothing was sent or accepted since: the file is the newest, on another machine. */
+  isWhole?: boolean;
 }
 
 export interface Rebuilt {
@@ -66,8 +75,9 @@ export function rebuildMirror(path: string, version: number, options: RebuildOpt
         insert.run(row);
       };
     },
-    finish({ readAt, number, change, life }) {
-      writeMeta(db, 'copied_at', readAt);
+    finish({ readAt, number, change, life, isWhole }) {
+      if (isWhole) dropMeta(db, 'claim_head', 'claim_head_before', 'copied_at');
+      else writeMeta(db, 'copied_at', readAt);
       writeMeta(db, 'publish_life', life);
       endFeed(db, number, change);
       db.prepare(`
@@ -132,6 +142,13 @@ function refuseDamaged(db: Database.Database, file: string): void {
     throw new AppError('storage', `${file} is damaged: ${how}; nothing was restored`, {
       hint: 'Take an earlier copy.',
     });
+}
+
+/** Rows of the outbox that were accepted after a moment, in a mirror that is no longer used. */
+export function rowsAfter(path: string, at: string): number {
+  return closeAfter(new Database(path), (db) =>
+    Number(scalar(db)<[string], number>('SELECT count(*) FROM outbox WHERE created_at > ?').get(at)),
+  );
 }
 
 export function newLife(): string {

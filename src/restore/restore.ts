@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { StoredChange } from '../changes/change.ts';
+import { lockForGood } from '../postgres/lock.ts';
 import { quoted, readCopyPosition, tableName, writePosition } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
 import { newLife, type Rebuild, type Rebuilt } from './rebuild.ts';
@@ -18,6 +19,10 @@ export interface RestoreDeps {
   /** The newest version of the tables that this program knows. */
   knownVersion: number;
   signal: AbortSignal;
+  /** The caller has the lease of the source: whoever still publishes there no longer has. */
+  isOurs?: boolean;
+  /** When the copy was read if it holds everything: handed over by a machine that had stopped. */
+  whole?: string | null;
 }
 
 /**
@@ -26,7 +31,8 @@ export interface RestoreDeps {
  */
 export async function restoreMirror(deps: RestoreDeps): Promise<Restored> {
   const { session, schema, upstream, begin, knownVersion, signal } = deps;
-  if (!(await session.lock())) throw inUse(schema);
+  if (deps.isOurs) await lockForGood(session, schema);
+  else if (!(await session.lock())) throw inUse(schema);
   return await session.transaction(async () => {
     const position = await readCopyPosition(session, schema);
     if (!position) throw noCopy(schema, session.place);
@@ -48,6 +54,7 @@ export async function restoreMirror(deps: RestoreDeps): Promise<Restored> {
         number,
         change: position.change as StoredChange | null,
         life,
+        isWhole: deps.whole === readAt,
       });
       await writePosition(session, schema, { before, after: { ...position, life } });
       return { ...rebuilt, readAt };

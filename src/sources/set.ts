@@ -10,7 +10,8 @@ export interface SourceSet {
   close(): Promise<void>;
 }
 
-export function createSourceSet(log: Logger): SourceSet {
+/** `isKnown`: in a fleet a source that stops here runs elsewhere. */
+export function createSourceSet(log: Logger, isKnown: (name: string) => boolean = () => false): SourceSet {
   const running = new Map<string, RunningSource>();
   const precedence = createPrecedence();
   let turn: Promise<void> = Promise.resolve();
@@ -18,7 +19,7 @@ export function createSourceSet(log: Logger): SourceSet {
     const ends = [...running.values()].filter(({ plan }) => !plans.some((next) => next.key === plan.key));
     for (const { plan } of ends) running.delete(plan.name);
     await Promise.all(ends.map((source) => source.close()));
-    for (const { plan } of ends) tellEnd(log, plan, plans);
+    for (const { plan } of ends) if (!isKnown(plan.name)) tellEnd(log, plan, plans);
     for (const plan of plans)
       if (!running.has(plan.name)) {
         running.set(plan.name, runSource(plan, log, { precedence, cacheKb: shareOf(plans.length) }));

@@ -50,20 +50,29 @@ const ANSWER_MS = 3000;
 interface Own {
   metrics: Metrics;
   log: Logger;
+  /** Of the fleet; left out where this machine is alone. A machine of a fleet that has no source is ready. */
+  checks?: () => Health['checks'];
 }
 
 /** Health, metrics, changes and the overview of all sources. */
-export function addOverview(app: FastifyInstance, set: SourceSet, { metrics: own, log }: Own): void {
+export function addOverview(
+  app: FastifyInstance,
+  set: SourceSet,
+  { metrics: own, log, checks: fleetChecks }: Own,
+): void {
   const read = (): Promise<SourceState[]> => Promise.all(set.all().map(stateOf));
   app.get('/readyz', async (_request, reply) => {
     const sources = await read();
     // A restart helps no source whose service is away, and would stop the others.
-    const ready = sources.some((source) => source.ready);
+    const ready =
+      sources.some((source) => source.ready) || (fleetChecks !== undefined && sources.length === 0);
     const checks = sources.flatMap(({ name, checks }) =>
       checks.map((check) => ({ ...check, name: `${name} ${check.name}` })),
     );
     const states = Object.fromEntries(sources.map((source) => [source.name, source.ready]));
-    return reply.code(ready ? 200 : 503).send({ ready, sources: states, checks });
+    return reply
+      .code(ready ? 200 : 503)
+      .send({ ready, sources: states, checks: [...checks, ...(fleetChecks?.() ?? [])] });
   });
   app.get('/metrics', async (_request, reply) =>
     reply.type(own.contentType).send(await mergedText([own, ...set.all().map(({ metrics }) => metrics)])),

@@ -11,6 +11,8 @@ export interface OutboxContext {
   /** Closed while the upstream wants no calls: no row is claimed meanwhile. */
   gate: Pick<RateLimit, 'closedUntil'>;
   clock: Clock;
+  /** In a fleet: whether another machine cannot have the source. No row is claimed meanwhile. */
+  mayLeave?: () => boolean;
   signal: AbortSignal;
   /** How long one create may take in all. */
   createMs: number;

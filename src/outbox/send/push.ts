@@ -65,6 +65,7 @@ async function hindranceTo(context: OutboxContext, id: number): Promise<Hindranc
   const { store, clock, gate } = context;
   const refusal = store.refusal(id, clock.now());
   if (refusal) return refusal.refused;
+  if (context.mayLeave?.() === false) return 'not due';
   if (gate.closedUntil(clock.now()) !== null) return 'rate limit';
   const row = store.find(id);
   if (!row) return 'gone';

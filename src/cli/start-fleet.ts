@@ -1,0 +1,238 @@
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Settings } from '../../config/load.ts';
+import { settingLines } from '../../config/load.ts';
+import type { Source } from '../../config/sources.ts';
+import { openFleet, ownFolder, prepareFolder, publishRest } from '../app/fleet.ts';
+import { holdLease } from '../app/lease.ts';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Lock } from '../db/lock.ts';
+import type { Fleet, Lease } from '../fleet/fleet.ts';
+import { splitMount } from '../http/server/guard.ts';
+import type { Sites } from '../http/server/server.ts';
+import type { Health } from '../service/health.ts';
+import type { SourcePlan } from '../sources/running.ts';
+import type { SourceSet } from '../sources/set.ts';
+import { sitesOf } from '../sources/site.ts';
+import { announce } from './service.ts';
+
+/** This process as a machine of a fleet: it runs the sources whose leases it has, and passes reads of the others on. */
+export interface FleetMember {
+  knows(name: string): boolean;
+  follow(all: readonly Source[]): Promise<void>;
+  sites: Sites;
+  checks(): Health['checks'];
+  close(): Promise<void>;
+}
+
+interface Around {
+  set: SourceSet;
+  log: Logger;
+  /** Where this process listens. */
+  url: string;
+}
+
+export function joinFleet(
+  shared: Settings,
+  first: readonly Source[],
+  { set, log, url }: Around,
+): FleetMember {
+  let sources = new Map(first.map((source) => [source.name, source]));
+  const settingsOf = (name: string): Settings => {
+    const source = sources.get(name);
+    if (source) return source.settings;
+    throw new AppError('usage', `${name} is no longer in sources.yaml`);
+  };
+  const stop = new AbortController();
+  const folders = announcer(set, (name) => fleet.maySend(name));
+  const run = async (leases: readonly Lease[]): Promise<void> => {
+    const plans = leases.flatMap((lease) => {
+      const source = sources.get(lease.source);
+      return source ? [planOf(source, lease)] : [];
+    });
+    await set.follow(plans);
+    folders.forgetOthers(plans.map(({ name }) => name));
+  };
+  const planOf = ({ name, settings, input }: Source, lease: Lease): SourcePlan => ({
+    name,
+    host: settings.baseUrl?.host ?? '',
+    folder: settings.dataDir,
+    key: JSON.stringify([lease.taking.epoch, name, settingLines(settings).map(({ value }) => value)]),
+    async open(parts) {
+      await prepareFolder(settings, lease, { log, signal: stop.signal });
+      folders.tell(settings, `${url}/s/${name}`);
+      const { openApp } = await import('../app.ts');
+      const mayLeave = (): boolean => fleet.maySend(name);
+      return await openApp(settings, input, 'start', { isService: true, ...parts, mayLeave });
+    },
+  });
+  const fleet = openFleet(shared, [...sources.keys()], {
+    log,
+    run,
+    own: (name) => ownFolder(settingsOf(name)),
+    publishRest: (name) => publishRest(settingsOf(name)),
+    address: addressOf(shared, url),
+  });
+  return {
+    knows: (name) => sources.has(name),
+    async follow(all) {
+      sources = new Map(all.map((source) => [source.name, source]));
+      fleet.follow([...sources.keys()]);
+    },
+    sites: fleetSites({ shared, set, fleet, names: () => [...sources.keys()] }),
+    checks: () => checksOf(fleet),
+    async close() {
+      await fleet.close();
+      stop.abort(new AppError('interrupted', 'the service is stopping'));
+      folders.close();
+    },
+  };
+}
+
+/** Another machine cannot call this one where it listens on every address, or on none but its own. */
+function addressOf({ fleetAddress, httpHost }: Settings, url: string): string | null {
+  if (fleetAddress) return fleetAddress.href.replace(/\/+$/, '');
+  return ['0.0.0.0', '::'].includes(httpHost) ? null : url;
+}
+
+const LOOK_MS = 500;
+
+/** Tells commands of this machine which folders are live: where the service listens, and whether the lease is confirmed. */
+function announcer(set: SourceSet, isConfirmed: (name: string) => boolean) {
+  const told = new Map<string, { settings: Settings; forget: () => void; lock: Lock | null }>();
+  const look = (): void => {
+    for (const [name, entry] of told) {
+      const isLive = set.find(name)?.app() != null && isConfirmed(name);
+      if (isLive) entry.lock ??= holdLease(entry.settings);
+      else release(entry);
+    }
+  };
+  const release = (entry: { lock: Lock | null }): void => {
+    entry.lock?.release();
+    entry.lock = null;
+  };
+  const end = (name: string): void => {
+    const entry = told.get(name);
+    if (!entry) return;
+    told.delete(name);
+    release(entry);
+    entry.forget();
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return {
+    tell(settings: Settings, url: string): void {
+      const name = settings.source ?? '';
+      end(name);
+      told.set(name, { settings, forget: announce(settings.dataDir, url), lock: null });
+    },
+    forgetOthers(names: readonly string[]): void {
+      for (const name of told.keys()) if (!names.includes(name)) end(name);
+    },
+    close(): void {
+      clearInterval(timer);
+      for (const name of told.keys()) end(name);
+    },
+  };
+}
+
+function checksOf(fleet: Fleet): Health['checks'] {
+  const trouble = fleet.trouble();
+  if (trouble === null) return [];
+  const detail = `${trouble}: nothing is sent, and what this machine shows may be old`;
+  return [{ name: 'fleet', ok: false, warning: true, detail }];
+}
+
+interface Reading {
+  shared: Settings;
+  set: SourceSet;
+  fleet: Fleet;
+  names(): string[];
+}
+
+/** Set on a request that was passed on: it is not passed on again. */
+const HOP = 'feedback-mirror-passed-on';
+
+function fleetSites({ shared, set, fleet, names }: Reading): Sites {
+  const own = sitesOf(set);
+  return (address) => {
+    const { name } = splitMount(address);
+    const known = names();
+    const source = name ?? (known.length === 1 ? known[0] : undefined);
+    if (source === undefined || !known.includes(source)) return null;
+    const open = own(address);
+    // Without a name it may be an address of the program itself.
+    if (!open && name === null) return null;
+    if (!open)
+      return async () => ({
+        handle: (request, response) => passOn(shared, fleet, source, request, response),
+      });
+    return async () => {
+      const site = await open();
+      return {
+        handle(request, response) {
+          if (fleet.maySend(source)) return site.handle(request, response);
+          if (!isRead(request))
+            return refuse(
+              response,
+              `the lease of ${source} is not confirmed just now, so nothing is accepted here`,
+            );
+          response.setHeader('feedback-mirror-lease', 'unconfirmed: this copy may be old');
+          return site.handle(request, response);
+        },
+      };
+    };
+  };
+}
+
+function isRead({ method = '' }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function refuse(response: ServerResponse, detail: string): void {
+  response.writeHead(503, {
+    'content-type': 'application/json',
+    'retry-after': '5',
+    'cache-control': 'no-store',
+  });
+  response.end(JSON.stringify({ detail }));
+}
+
+/** Reads of a source that another machine runs. Its address comes from the table of the fleet, and from nowhere else. */
+function passOn(
+  shared: Settings,
+  fleet: Fleet,
+  source: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { machines, leases } = fleet.rows();
+  const machine = leases.find((lease) => lease.source === source)?.machine;
+  const address = machines.find(({ name }) => name === machine)?.address;
+  const url = URL.parse(`${address ?? ''}${Reflect.get(request, 'originalUrl') ?? request.url}`);
+  const where = machine === undefined ? 'no machine runs it yet' : `it runs on ${machine}`;
+  if (request.headers[HOP] || !isRead(request) || !url) {
+    refuse(response, `${source} is not on this machine: ${where}`);
+    return;
+  }
+  const { httpToken } = shared;
+  const token: Record<string, string> = httpToken ? { authorization: `Bearer ${httpToken.reveal()}` } : {};
+  const { accept = '*/*', 'if-none-match': match } = request.headers;
+  const headers = { accept, ...(match ? { 'if-none-match': match } : {}), ...token, [HOP]: '1' };
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const passed = send(url, { method: request.method, headers });
+  passed.setTimeout(PASS_MS, () => passed.destroy(new Error('it does not answer')));
+  response.once('close', () => passed.destroy());
+  passed.once('response', (answer) => {
+    passed.setTimeout(0);
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  passed.once('error', (error) => {
+    if (response.headersSent) response.destroy();
+    else refuse(response, `${source}: ${where}, which cannot be reached: ${messageOf(error)}`);
+  });
+  passed.end();
+}
+
+const PASS_MS = 10_000;
