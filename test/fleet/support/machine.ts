@@ -32,6 +32,7 @@ export interface MachineOptions {
   sources: ReadonlyMap<string, string>;
   /** Further lines of a source. */
   lines?: string;
+  token?: string;
 }
 
 export async function testMachine({
@@ -40,13 +41,14 @@ export async function testMachine({
   port,
   sources,
   lines = '',
+  token = 'sandbox',
 }: MachineOptions): Promise<TestMachine> {
   mkdirSync(folder, { recursive: true });
   const postgres = await startProxy(port);
   const yaml = [...sources].map(
     ([source, url]) => `  ${source}:
     base_url: ${url}
-    token: sandbox
+    token: ${token}
 ${lines}`,
   );
   writeFileSync(join(folder, 'sources.yaml'), `sources:\n${yaml.join('')}`);

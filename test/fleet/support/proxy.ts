@@ -9,13 +9,18 @@ export interface Cable {
   close(): Promise<void>;
 }
 
-export async function startProxy(targetPort: number): Promise<Cable> {
+export async function startProxy(
+  targetPort: number,
+  /** Sees what callers send. */
+  watch: (chunk: Buffer) => void = () => undefined,
+): Promise<Cable> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;
   const server = createServer({ pauseOnConnect: true }, (inner) => {
     const outer = connect(targetPort, '127.0.0.1');
     const pair = [inner, outer] as const;
     pairs.add(pair);
+    inner.on('data', watch);
     for (const [from, to] of [pair, [outer, inner] as const]) {
       from.on('data', (chunk) => to.write(chunk));
       // What ends while the cable is pulled is heard of when it is mended.
