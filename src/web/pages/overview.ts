@@ -124,6 +124,7 @@ function emptyService(): VNode {
 
 function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
+  const unfinished = overview.buckets.at(-1)?.isUnfinished ? (times.at(-1) ?? null) : null;
   const over = step === 'day' ? 'a day' : 'a week';
   const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
   const toPosts = (since: string): string => {
@@ -143,6 +144,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
           title: 'New posts',
           unit: `posts ${over}`,
           times,
+          unfinished,
           series: [{ label: 'posts', kind: 'bars', values: newPosts }],
           href: toPosts,
           empty: 'No post was written in this period.',
@@ -155,6 +157,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
               title: 'Votes gained',
               unit: `votes ${over}`,
               times,
+              unfinished,
               series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
               empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
             })
@@ -258,6 +261,7 @@ function firstReplyCard({ firstReply }: Overview, href: string): VNode {
           title: 'Time to first reply',
           unit: 'hours until half of the answered posts of the week had a reply',
           times: firstReply.map(({ week }) => week),
+          unfinished: firstReply.at(-1)?.remark ? (firstReply.at(-1)?.week ?? null) : null,
           series: [{ label: 'median hours', kind: 'bars', values: hours }],
           height: 160,
         }),

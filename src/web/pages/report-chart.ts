@@ -16,6 +16,7 @@ export function timeOptions({
   columns,
   rows: given,
   timeZone: zone,
+  watching: { unfinished },
 }: ReportAnswer): ChartOptions | null {
   const [first, second] = columns;
   if (!first || (first.kind !== 'date' && first.kind !== 'time')) return null;
@@ -30,7 +31,7 @@ export function timeOptions({
       ? seriesByName(rows, first.name, second.name, drawnColumns[0]?.name ?? '', times)
       : drawnColumns.map((column) => seriesOf(column, rows, first.kind === 'time'));
   const unit = drawnColumns.map((column) => headOf(column)).join(', ');
-  return { title: titleOf(name), unit, times, zone, series, height: 260 };
+  return { title: titleOf(name), unit, times, zone, series, unfinished, height: 260 };
 }
 
 type Rows = ReportAnswer['rows'];
@@ -88,6 +89,6 @@ export function barRows({ columns, rows, timeZone }: ReportAnswer): (Bar & { tex
 }
 
 function headOf({ name, kind }: ReportColumn): string {
-  const words = name.replaceAll('_', ' ');
+  const words = titleOf(name);
   return kind === 'duration' ? `${words}, hours` : words;
 }

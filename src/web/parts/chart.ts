@@ -29,6 +29,8 @@ export interface ChartOptions {
   unit: string;
   /** Where a moment leads, such as to the posts behind its bar. */
   href?(time: string): string | null;
+  /** The last moment, where its time is not over: drawn pale, behind a dashed line, and called "so far". */
+  unfinished?: string | null;
   /** What is said where every value is zero or unknown. */
   empty?: string;
 }
@@ -57,7 +59,7 @@ export function hasValues({ series }: ChartOptions): boolean {
 function Plot(options: ChartOptions): VNode {
   const element = useRef<HTMLDivElement>(null);
   const instance = useRef<uPlotType>(null);
-  const { times, series, zone, height } = options;
+  const { times, series, zone, height, unfinished } = options;
   useEffect(() => {
     const plot = element.current;
     if (!plot) return;
@@ -78,7 +80,7 @@ function Plot(options: ChartOptions): VNode {
       instance.current?.destroy();
       instance.current = null;
     };
-  }, [JSON.stringify([times, series, zone, height])]);
+  }, [JSON.stringify([times, series, zone, height, unfinished])]);
   // The table behind has the links: a bar does what the link of its row does.
   const follow = (): void => {
     const at = instance.current?.cursor.idx;
@@ -104,10 +106,8 @@ function isWhole({ values }: Series): boolean {
   return values.every((value) => value === null || Number.isInteger(value));
 }
 
-function settings(
-  { series, times, zone = OWN_ZONE, height = 200 }: ChartOptions,
-  plot: HTMLElement,
-): uPlotType.Options {
+function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
+  const { series, times, zone = OWN_ZONE, height = 200 } = options;
   const style = getComputedStyle(plot);
   const color = resolvedColors();
   const axis = {
@@ -117,7 +117,8 @@ function settings(
     font: `12px ${style.fontFamily}`,
   };
   // The days of a calendar have no zone.
-  const axisZone = times.every((time) => time.length === 10) ? 'Etc/UTC' : zone;
+  const isCalendar = times.every((time) => time.length === 10);
+  const axisZone = isCalendar ? 'Etc/UTC' : zone;
   const margin = series.some(({ kind }) => kind === 'bars') ? halfStep(times) : 0;
   return {
     width: plot.clientWidth,
@@ -125,7 +126,13 @@ function settings(
     cursor: { y: false, points: { size: 6 } },
     legend: { live: true },
     axes: [
-      { ...axis, size: 30, space: 70, values: (_, ticks) => tickLabels(ticks, axisZone) },
+      {
+        ...axis,
+        size: 30,
+        space: TICK_SPACE,
+        ...(isCalendar ? { splits: () => ticksAt(times, plot.clientWidth) } : {}),
+        values: (_, ticks) => tickLabels(ticks, axisZone),
+      },
       {
         ...axis,
         size: 54,
@@ -133,6 +140,7 @@ function settings(
         values: (_, ticks) => ticks.map((tick) => number(tick)),
       },
     ],
+    hooks: { draw: [(drawn) => drawUnfinished(drawn, options, color)] },
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), axisZone),
     scales: {
       x: { range: (_, low, high) => [low - margin, high + margin] },
@@ -157,6 +165,49 @@ function settings(
     return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
   }
 }
+
+const TICK_SPACE = 70;
+
+/** Days, weeks and months have their ticks where they begin: all of them, or every so many where they are many. */
+function ticksAt(times: readonly string[], width: number): number[] {
+  const each = Math.max(
+    1,
+    Math.ceil((times.length * TICK_SPACE) / Math.max(TICK_SPACE, width - 2 * TICK_SPACE)),
+  );
+  return times.flatMap((time, i) => (i % each === 0 ? Date.parse(time) / 1000 : []));
+}
+
+/** A week that has only begun is no collapse: what is drawn of it is made pale, with a dashed line before it. */
+function drawUnfinished(
+  plot: uPlotType,
+  { times, unfinished }: ChartOptions,
+  color: (name: string) => string,
+): void {
+  if (!unfinished || times.at(-1) !== unfinished) return;
+  const { ctx: pen, bbox } = plot;
+  const from = plot.valToPos(Date.parse(unfinished) / 1000 - halfStep(times), 'x', true);
+  const left = Math.max(bbox.left, from);
+  const ratio = devicePixelRatio;
+  pen.save();
+  pen.globalAlpha = 0.6;
+  pen.fillStyle = color('--surface');
+  pen.fillRect(left, bbox.top, bbox.left + bbox.width - left, bbox.height);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = color('--quiet');
+  pen.lineWidth = ratio;
+  pen.setLineDash([4 * ratio, 4 * ratio]);
+  pen.beginPath();
+  pen.moveTo(left, bbox.top);
+  pen.lineTo(left, bbox.top + bbox.height);
+  pen.stroke();
+  pen.fillStyle = color('--quiet');
+  pen.textAlign = 'right';
+  pen.textBaseline = 'top';
+  pen.fillText(SO_FAR, left - 4 * ratio, bbox.top);
+  pen.restore();
+}
+
+const SO_FAR = 'so far →';
 
 /** Ticks in the reader's own format: months where they are a month apart, hours within a day, else days. */
 function tickLabels(ticks: readonly number[], timeZone: string): string[] {
@@ -193,13 +244,14 @@ function summary({ title, times, zone, series }: ChartOptions): string {
   return `${title}, ${date(first, zone)} to ${date(last, zone)}. ${spans.join('; ')}. The table below has every number.`;
 }
 
-function tableBehind({ title, times, zone, series, unit, href }: ChartOptions): VNode {
+function tableBehind({ title, times, zone, series, unit, href, unfinished }: ChartOptions): VNode {
   const columns: Column<number>[] = [
     {
       head: 'Date',
       cell: (i) => {
         const [shown, to] = [date(times[i] ?? null, zone), href?.(times[i] ?? '')];
-        return to ? h('a', { href: to }, shown) : shown;
+        const remark = times[i] === unfinished ? ' (so far)' : null;
+        return [to ? h('a', { href: to }, shown) : shown, remark];
       },
     },
     ...series.map(({ label, values }) => ({
