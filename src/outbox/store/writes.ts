@@ -1,21 +1,15 @@
 import { iso } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { dropMeta, readMeta, scalar, writeMeta } from '../../db/sql.ts';
 import { changeLog } from '../../mirror/log/change-log.ts';
-import { suppressedPerson, suppressionList } from '../../mirror/suppression/list.ts';
-import { canRevive, isCorrectable, isKeyless } from '../decide/identity.ts';
 import { next, TRANSITIONS } from '../decide/states.ts';
 import {
-  type Acceptance,
   type AttemptEnd,
   type Claim,
   type Edit,
-  type NewRow,
   type OutboxRow,
   type OutboxState,
   type PostsOfRow,
-  type PostText,
   type Refusal,
   type RowChange,
   type StoredRow,
@@ -23,34 +17,18 @@ import {
   type Transition,
   toRow,
 } from '../decide/types.ts';
+import { acceptor, kindOf } from './accept.ts';
 import { batchWriter } from './batches.ts';
 import { paceOf } from './pace.ts';
 import type { OutboxReader } from './reads.ts';
 import { isOfBoard, refusedBoards } from './refused.ts';
-import { sourceReader } from './source.ts';
 
 const SETTLED: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
-/** As many proposals of agents as a person reads. */
-const MOST_PROPOSED = 100;
-
-function tooManyProposed(): AppError {
-  return new AppError('busy', `${MOST_PROPOSED} proposed posts wait for a person already`, {
-    hint: 'Somebody has to approve or cancel some of them first.',
-  });
-}
-
 /** The writing half of the outbox: each function is the inside of one transaction. */
 export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<OutboxReader, 'knowledge'>) {
-  const suppressed = suppressionList(db, options);
   const changes = changeLog(db);
-  // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
-  const insert = db.prepare(`
-    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
-  const isTaken = scalar(db)<[string], number>('SELECT 1 FROM outbox WHERE source_key = ?');
-  const rename = db.prepare('UPDATE outbox SET source_key = ?, changed_at = ? WHERE id = ?');
   const update = db.prepare(`
     UPDATE outbox SET state = $state, changed_at = $at, not_before = $notBefore, post_id = $postId, url = $url, last_error = $error, matched = $matched,
                       not_found = $notFound, candidates = $candidates, was_ambiguous = $wasAmbiguous, checks_left = $checksLeft,
@@ -75,7 +53,6 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
      WHERE outbox_id = $id AND n = $n`);
   const takeBack = db.prepare('UPDATE outbox SET attempts = attempts - 1 WHERE id = ?');
   const forget = db.prepare('DELETE FROM outbox_attempts WHERE outbox_id = ? AND n = ?');
-  const proposed = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'proposed'");
   const readPause = scalar(db)<[], string>("SELECT value FROM meta WHERE key = 'push_paused'");
   const showSecond = db.prepare(`
     UPDATE outbox SET duplicate_of = iif(state = 'confirmed', coalesce(duplicate_of, $second), duplicate_of), candidates = $candidates,
@@ -97,63 +74,12 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const pace = paceOf(db);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
-  const source = sourceReader(db);
   const noteEdit = db.prepare(`
     INSERT INTO outbox_edits (outbox_id, n, edited_at, before)
     SELECT $id, count(*) + 1, $at, $before FROM outbox_edits WHERE outbox_id = $id`);
   const mend = db.prepare(`
     UPDATE outbox SET kind = $kind, board = $board, title = $title, content = $content, email = $email, full_name = $full_name,
                       content_hash = $content_hash, changed_at = $at WHERE id = $id`);
-
-  const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const found = source(row);
-    if (!found) return added(row, at, onHold);
-    if (canRevive(found, row)) return mendFrom(found, row, at);
-    if (source.isSame(found, row)) return already(named(found, row, at));
-    return isCorrectable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
-  };
-
-  const added = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const { batch, line, board, title, content, email, full_name, content_hash } = row;
-    const source_key = freeKey(row.source_key);
-    const words = [board, title, content, email, full_name, content_hash];
-    const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
-    // By place: values by name take a quarter more time.
-    const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
-    const id = Number(lastInsertRowid);
-    row.claims?.add(id);
-    return { outcome: 'accepted', id };
-  };
-
-  /** A row of a file that says the same as another one, and is written in another way, may have taken it. */
-  const freeKey = (key: string): string => {
-    let free = key;
-    for (let n = 2; isTaken.get(free); n++) free = `${key}.${n}`;
-    return free;
-  };
-
-  /** A row that was found by its words has the key of this file from now on: then an edit of it is no new one, nor another board. */
-  const named = (found: StoredRow, { source_key }: NewRow, at: string): StoredRow => {
-    const isKeyLost = isKeyless({ source_key }) && !isKeyless(found);
-    if (found.source_key === source_key || isKeyLost || isTaken.get(source_key)) return found;
-    rename.run(source_key, at, found.id);
-    changes.add('outbox.updated', at, found.id);
-    return found;
-  };
-
-  const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
-    return { outcome: 'already', id, state, post_id, url };
-  };
-
-  const mendFrom = (found: StoredRow, row: NewRow, at: string): Acceptance => {
-    const { board, title, content, email, full_name, content_hash } = row;
-    const post = { board, title, content, email, full_name };
-    const [now, from] = [Date.parse(at), [found.state]];
-    if (!source.isSame(found, row)) edit({ id: found.id, from, post, content_hash, now });
-    if (found.state === 'cancelled') batches.reopen(found.batch, now);
-    move(found.id, TRANSITIONS.retry, { now, notBefore: null, error: null });
-    return { outcome: 'mended', id: found.id };
-  };
 
   const edit = ({ id, from, post, content_hash, now }: Edit): OutboxRow | null => {
     const old = byId.get(id);
@@ -215,28 +141,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
 
   return {
     /** Takes none where one of them is for a person who was erased. */
-    accept(rows: readonly NewRow[], at: string): Acceptance[] {
-      const isProposal = rows.some(({ isProposed }) => isProposed);
-      // Within the transaction: agents propose at the same time.
-      if (isProposal && (proposed.get() ?? 0) >= MOST_PROPOSED) throw tooManyProposed();
-      const list = suppressed();
-      if (list && rows.some(({ email }) => email !== null && list.hashOf(email) !== undefined))
-        throw suppressedPerson();
-      const held = new Map<string, number>();
-      const holdOf = (batch: string): number => {
-        const known = held.get(batch);
-        if (known !== undefined) return known;
-        const { isHeld, isPaced } = batches.holds(batch);
-        held.set(batch, isHeld || isPaced ? 1 : 0);
-        return holdOf(batch);
-      };
-      const taken = rows.map((row) => acceptOne(row, at, holdOf(row.batch)));
-      // One change for all of them: SQLite gives new rows of one transaction numbers without a gap.
-      const ids = taken.flatMap(({ outcome, id }) => (outcome === 'accepted' ? [id] : []));
-      const type = isProposal ? 'outbox.needs_decision' : 'outbox.accepted';
-      if (ids[0] !== undefined) changes.add(type, at, ids[0], { count: ids.length });
-      return taken;
-    },
+    accept: acceptor(db, options, { changes, batches, move, edit }),
     move,
     batches,
     /** Other words for a row; null where it is in no state to be mended. */
@@ -353,8 +258,4 @@ function merged(old: StoredRow, change: RowChange, upstream: string) {
     wasAmbiguous: wasAmbiguous ? 1 : old.was_ambiguous,
     checksLeft: checksLeft ?? (old.was_ambiguous ? checksIfUnclear : undefined) ?? old.checks_left,
   };
-}
-
-function kindOf({ email }: PostText): OutboxRow['kind'] {
-  return email === null ? 'owner' : 'as-user';
 }
