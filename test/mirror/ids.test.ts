@@ -6,11 +6,17 @@ import { range } from '../support/rows.ts';
 
 const ids = fc.array(fc.oneof(fc.maxSafeNat(), fc.nat(300), fc.constant(Number.MAX_SAFE_INTEGER)));
 
+function unpacked(bytes: Uint8Array): number[] {
+  const list: number[] = [];
+  unpackIds(bytes, (id) => list.push(id));
+  return list;
+}
+
 describe('packed ids', () => {
   it('come back as they were, in their order, doubles included', () => {
     fc.assert(
       fc.property(ids, (list) => {
-        assert.deepEqual([...unpackIds(packIds(list))], list);
+        assert.deepEqual(unpacked(packIds(list)), list);
       }),
       { numRuns: 2000 },
     );
@@ -23,7 +29,7 @@ describe('packed ids', () => {
 
   it('survive the longest way up and down', () => {
     const ends = [0, Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER - 1, 1];
-    assert.deepEqual([...unpackIds(packIds(ends))], ends);
+    assert.deepEqual(unpacked(packIds(ends)), ends);
   });
 });
 

@@ -49,8 +49,7 @@ export function show(
 }
 
 export function finish(store: MirrorStore, pass: Pass, at = 0, rest: Partial<PassEnd> = {}): PassSummary {
-  const plain = { error: null, keepState: null, verdict: null, acceptDeletes: false };
-  return store.finishPass({ pass, outcome: 'complete', now: minute(at), ...plain, ...rest });
+  return store.finishPass({ pass, outcome: 'complete', now: minute(at), ...rest });
 }
 
 /** Ends a sweep that has reached the end of its list: rows that it did not show are missing. */

@@ -8,7 +8,7 @@ import { type Compared, type Miss, missesOf, pageOf, type Shown, type Way } from
  */
 
 /** A number for each way. A miss on unstable pages says nothing. */
-export type ByWay = Record<Exclude<Way, 'unstable'>, number>;
+type ByWay = Record<Exclude<Way, 'unstable'>, number>;
 
 /** A row that the last complete sweep missed. */
 export interface Missing {

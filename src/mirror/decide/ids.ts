@@ -57,7 +57,7 @@ export function countIds(bytes: Uint8Array): number {
   return bytes.reduce((count, byte) => count + (byte < 128 ? 1 : 0), 0);
 }
 
-export function* unpackIds(bytes: Uint8Array): Generator<number> {
+export function unpackIds(bytes: Uint8Array, take: (id: number) => void): void {
   let last = 0;
   let size = 0;
   let scale = 1;
@@ -74,7 +74,7 @@ export function* unpackIds(bytes: Uint8Array): Generator<number> {
     }
     if (byte >= 128) continue;
     last += sign * size;
-    yield last;
+    take(last);
     scale = 1;
   }
 }

@@ -49,7 +49,7 @@ export interface Miss {
   way: Way;
 }
 
-export interface Misses {
+interface Misses {
   misses: Miss[];
   /** Different rows that were shown. */
   rows: number;

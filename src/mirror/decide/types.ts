@@ -77,16 +77,16 @@ export interface PassEnd {
   outcome: Outcome;
   now: number;
   /** Why a pass failed, or what an incomplete one lacks. */
-  error: string | null;
+  error?: string | null;
   /** Of a pass that failed. */
   code?: ErrorCode;
   /** Where the next sweep goes on from; null when there is nothing to go on with. */
-  keepState: string | null;
+  keepState?: string | null;
   /** What a sweep says about rows that it did not show; null where it says nothing. */
-  verdict: Verdict | null;
+  verdict?: Verdict | null;
   /** A person has accepted deletions beyond the mass-delete guard. */
-  acceptDeletes: boolean;
-  /** For later passes; undefined leaves it as it is. */
+  acceptDeletes?: boolean;
+  /** For later passes; without it that stays as it is. */
   learned?: string;
 }
 

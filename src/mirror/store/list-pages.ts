@@ -60,10 +60,10 @@ function flat(pages: readonly Buffer[]): Omit<Shown, 'index'> {
   for (const [n, bytes] of pages.entries()) {
     starts[n] = size;
     let before: number | null = null;
-    for (const id of unpackIds(bytes)) {
+    unpackIds(bytes, (id) => {
       if (id !== before) ids[size++] = id;
       before = id;
-    }
+    });
   }
   return { ids: ids.subarray(0, size), starts };
 }

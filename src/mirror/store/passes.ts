@@ -124,7 +124,7 @@ export function passes(db: Db, options: OpenOptions) {
   }
 
   function finish(end: PassEnd): PassSummary {
-    const { pass, outcome, verdict, acceptDeletes } = end;
+    const { pass, outcome, verdict = null, acceptDeletes = false } = end;
     const at = iso(end.now);
     const { resource } = pass;
     writeIds(pass.runId);

@@ -70,7 +70,7 @@ export function runLog(db: Db, pages: ReturnType<typeof listPages>) {
       writeCounts(pass);
     },
     finish(
-      { pass, outcome, error, code = 'internal', keepState, learned }: PassEnd,
+      { pass, outcome, error = null, code = 'internal', keepState = null, learned }: PassEnd,
       { deleted, held, suspects }: { deleted: number; held: number; suspects: number },
       at: string,
     ): PassSummary {

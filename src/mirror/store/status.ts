@@ -88,7 +88,7 @@ function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'de
 }
 
 /** What an operator should know about a list of so many rows. */
-export function notesOf(db: Db, resource: Resource, rows: number): string[] {
+function notesOf(db: Db, resource: Resource, rows: number): string[] {
   const missing = db.prepare<[string], MissingGroup>(`
     SELECT way, count(*) AS rows, min(score) AS score, min(since) AS since FROM absences WHERE resource = ? AND held = 0 GROUP BY way`);
   const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');

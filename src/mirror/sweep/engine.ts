@@ -70,13 +70,8 @@ async function headPass(context: PassContext, { resource }: SyncRequest): Promis
   const reason = whyNoHead(facts);
   if (reason !== null) return { done: false, reason: `no head pass over ${resource}: ${reason}` };
   const pass = context.store.beginPass({ resource, mode: 'head', now: context.clock.now(), resume: false });
-  const summary = await recorded(
-    context,
-    pass,
-    () => null,
-    async () => ended(context, pass, await head(context, pass, facts)),
-  );
-  return { done: true, summary };
+  const work = async () => ({ learned: JSON.stringify(await head(context, pass, facts)) });
+  return { done: true, summary: await recorded(context, pass, () => null, work) };
 }
 
 function whyNoHead({ readAt, newRows }: ListFacts): string | null {
@@ -112,7 +107,7 @@ function together(first: PassSummary, second: PassSummary): PassSummary {
 
 async function sweepPass(
   context: PassContext,
-  { resource, acceptDeletes }: SyncRequest,
+  { resource, acceptDeletes = false }: SyncRequest,
   now: number,
   until: ReadonlySet<number> | null,
 ): Promise<{ summary: PassSummary; began: ReadonlySet<number> }> {
@@ -131,13 +126,7 @@ async function sweepPass(
     const { began, verdict, lacks, facts } = await sweep(context, under, until);
     shown = began;
     const outcome = lacks === null ? 'complete' : 'incomplete';
-    return {
-      ...ended(context, pass, facts),
-      outcome,
-      error: lacks,
-      verdict,
-      acceptDeletes: acceptDeletes ?? false,
-    };
+    return { outcome, error: lacks, verdict, acceptDeletes, learned: JSON.stringify(facts) };
   });
   return { summary, began: shown };
 }
@@ -146,44 +135,23 @@ function factsOf({ store }: PassContext, resource: Resource): ListFacts {
   return readFacts(store.learnedOf(resource));
 }
 
-function ended({ clock }: PassContext, pass: Pass, facts: ListFacts): PassEnd {
-  return {
-    pass,
-    outcome: 'complete',
-    now: clock.now(),
-    error: null,
-    keepState: null,
-    acceptDeletes: false,
-    verdict: null,
-    learned: JSON.stringify(facts),
-  };
-}
-
 /** Runs a pass to its end in the log, whichever end that is. */
 async function recorded(
   { store, clock }: PassContext,
   pass: Pass,
   resumable: () => string | null,
-  work: () => Promise<PassEnd>,
+  work: () => Promise<Partial<PassEnd>>,
 ): Promise<PassSummary> {
+  const end = (rest: Partial<PassEnd>): PassSummary =>
+    store.finishPass({ pass, now: clock.now(), outcome: 'complete', ...rest });
   try {
-    return store.finishPass(await work());
+    return end(await work());
   } catch (error) {
     const code = codeOf(error);
     const outcome = code === 'interrupted' ? 'interrupted' : 'failed';
     // An answer that makes no sense at this place may make sense from the start; everything else goes on where it stopped.
     const keepState = code === 'protocol' || code === 'refused' ? null : resumable();
-    const failed = {
-      pass,
-      outcome,
-      now: clock.now(),
-      error: messageOf(error),
-      code,
-      keepState,
-      verdict: null,
-      acceptDeletes: false,
-    } as const;
-    store.finishPass(failed);
+    end({ outcome, error: messageOf(error), code, keepState });
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { paceOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
 import type { Sweep, SweepState } from './state.ts';
 
-export interface SweepEnd {
+interface SweepEnd {
   /** Null where the sweep says nothing about rows that it did not show. */
   verdict: Verdict | null;
   /** What the list left out by its own word; null where it showed everything. */
