@@ -32,8 +32,8 @@ export interface Compared {
 
 /**
  * How a sweep missed a row. The last sweep that showed it had one row before it and one after it. Where one of them is missing too, the
- * next one in that direction takes its place.
- * `inside`: these two are on one page, in their order, and neither was shown twice;
+ * next one in that direction takes its place. New rows count as neighbours from the second sweep on that shows them.
+ * `inside`: these two are on one page, the one before it first, and neither was shown twice;
  * `between`: they are on two pages, or in another order, or one of them was shown twice;
  * `frozen`: as `between`, but this sweep showed exactly what the last one showed;
  * `edge`: no row is left before it, or none after it;
@@ -92,8 +92,8 @@ function placesIn(last: Float64Array, ids: ReadonlySet<number>): Map<number, num
 }
 
 /**
- * Where the rows before and after an absent row were in the last sweep. A row that was first or last by then gets a neighbour where new
- * rows came. A row without a place, as a head pass brings it, comes first.
+ * Where the rows before and after an absent row were in the last sweep. A row that was first or last by then gets a neighbour where the
+ * last sweep showed new rows. A row without a place, as a head pass brings it, comes first.
  */
 function neighboursOf(
   id: number,
