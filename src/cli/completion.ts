@@ -1,15 +1,26 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
+import { oneLine } from '../text/text.ts';
+import { type Context, closing, openContext } from './context.ts';
 
 const SHELLS = { bash, zsh, fish };
 
-export function register(program: Command): void {
+/** What the script asks the program for at each key: these change, and a tenth of a second is worth them. */
+const NAMES = ['boards', 'statuses'] as const;
+type Names = (typeof NAMES)[number];
+
+export function register(program: Command, stop: AbortSignal): void {
   program
     .command('completion')
-    .argument('<shell>', Object.keys(SHELLS).join(', '))
-    .description('print what makes a shell complete commands and flags')
+    .argument(
+      '<shell>',
+      `${Object.keys(SHELLS).join(', ')}; or ${NAMES.join(', ')}, which the script asks for`,
+    )
+    .description('print what makes a shell complete commands, flags, boards and statuses')
     .addHelpText('after', HELP)
     .action(async (shell: string) => {
+      const names = NAMES.find((known) => known === shell);
+      if (names) return await printNames(openContext(program, stop), names);
       if (!Object.hasOwn(SHELLS, shell))
         throw new AppError('usage', `there is no completion for ${shell}`, {
           hint: `There is one for ${Object.keys(SHELLS).join(', ')}.`,
@@ -23,6 +34,17 @@ Examples:
   feedback-mirror completion bash > ~/.local/share/bash-completion/completions/feedback-mirror
   feedback-mirror completion zsh > "\${fpath[1]}/_feedback-mirror"
   feedback-mirror completion fish > ~/.config/fish/completions/feedback-mirror.fish`;
+
+/** One a line: boards by their short names, statuses by their names. */
+async function printNames({ settings, print }: Context, names: Names): Promise<void> {
+  const { readForReports } = await import('../app/readers.ts');
+  await using reader = closing(readForReports(settings));
+  const found =
+    names === 'boards'
+      ? (await reader.boards()).map(({ slug }) => slug)
+      : (await reader.statuses()).map(({ name }) => name);
+  if (found.length > 0) print(found.map(oneLine).join('\n'));
+}
 
 /** What may come after the words of a command. */
 interface Level {
@@ -109,8 +131,20 @@ function bash(found: Level[]): string {
   const cases = found.map(
     ({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`,
   );
+  // The names come from the service: the shell compares and quotes them, and never expands them.
   return `_feedback_mirror() {
-  local i next path='' words=''
+  local i next path='' words='' names='' one cur=\${COMP_WORDS[COMP_CWORD]}
+  case "\${COMP_WORDS[COMP_CWORD - 1]}" in
+    --board) names=boards ;;
+    --status|--delivered) names=statuses ;;
+  esac
+  if [[ -n $names ]]; then
+    COMPREPLY=()
+    while IFS= read -r one; do
+      [[ $one == "$cur"* ]] && COMPREPLY+=("$(printf %q "$one")")
+    done < <("\${COMP_WORDS[0]}" completion $names 2>/dev/null)
+    return
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     next="\${path:+$path }\${COMP_WORDS[i]}"
     case "$next" in ${pathCases(found)}) path=$next ;; esac
@@ -138,6 +172,14 @@ function zsh(found: Level[]): string {
 _feedback-mirror() {
   local i next command=''
   local -a found names flags
+  case "\${words[CURRENT - 1]}" in
+    --board) found=("\${(@f)$("\${words[1]}" completion boards 2>/dev/null)}") ;;
+    --status|--delivered) found=("\${(@f)$("\${words[1]}" completion statuses 2>/dev/null)}") ;;
+  esac
+  if (( \${#found} )); then
+    compadd -a found
+    return
+  fi
   for ((i = 2; i < CURRENT; i++)); do
     next="\${command:+$command }\${words[i]}"
     case "$next" in ${pathCases(found)}) command=$next ;; esac
@@ -168,12 +210,19 @@ function fish(found: Level[]): string {
   const lines = found.flatMap(({ path, words, values }) => {
     const when = path === '' ? '__fish_use_subcommand' : seen(path, found);
     return words.map(({ text, meaning }) => {
-      const taken = values[text] ? ` -x -a '${values[text].join(' ')}'` : '';
+      const offered = values[text]?.join(' ') ?? asked(text);
+      const taken = offered === null ? '' : ` -x -a '${offered}'`;
       const what = text.startsWith('--') ? `-l ${text.slice(2)}${taken}` : `-a ${text}`;
       return `complete -c feedback-mirror -n '${when}' ${what} -d '${meaning.replaceAll(/[\\']/g, '\\$&')}'`;
     });
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** What fish runs for the values of a flag. */
+function asked(flag: string): string | null {
+  const names = flag === '--board' ? 'boards' : /^--(?:status|delivered)$/.test(flag) ? 'statuses' : null;
+  return names && `(feedback-mirror completion ${names} 2>/dev/null)`;
 }
 
 /** All words of the path, and none that would lead further down. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { tell, UPSTREAM } from '../reports/story.ts';
 import { runCli } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -33,6 +34,16 @@ describe('completion', () => {
     assert.deepEqual(offers('report', 'top'), ['top-posts']);
     assert.deepEqual(offers('export', 'posts', '--format', ''), ['csv', 'ndjson', 'parquet']);
     assert.deepEqual(offers('query', '--format', 'nd'), ['ndjson']);
+    const named = (...words: string[]): string =>
+      run(
+        'bash',
+        ['--norc'],
+        `${script}\nfeedback-mirror() { printf '%s\\n' "$2" 'In progress' 'Idea' '$(exit 3)'; }\n` +
+          `COMP_WORDS=(feedback-mirror ${words.join(' ')}); COMP_CWORD=${words.length}; _feedback_mirror; printf '%s|' "\${COMPREPLY[@]}"\n`,
+      );
+    assert.equal(named('report', 'funnel', '--board', 'b'), 'boards|');
+    assert.equal(named('report', '--status', 'I'), String.raw`In\ progress|Idea|`);
+    assert.equal(named('report', '--status', "'$'"), String.raw`\$\(exit\ 3\)|`, 'names are never run');
     assert.deepEqual(offers('completion', ''), ['bash', 'zsh', 'fish', ...offers('completion', '--')]);
   });
 
@@ -79,6 +90,27 @@ zpty -d z`;
     assert.match(ask('feedback-mirror report top'), /^top-posts\tWhich posts have the most votes\?$/m);
     assert.match(ask('feedback-mirror sync --he'), /^--head\t/m);
     assert.match(ask('feedback-mirror export --format par'), /^parquet\t/m);
+    const stub = "function feedback-mirror; printf '%s\\n' 'In progress' 'Idea'; end\n";
+    writeFileSync(file, `${script}\n${stub}complete -C 'feedback-mirror report --status '\n`);
+    assert.match(run('fish', ['-N', file], ''), /^In progress\b/m);
+  });
+
+  it('names the boards and statuses of the mirror', async (t) => {
+    const { path } = await tell(t);
+    const env = {
+      MIRROR_PATH: path,
+      DATA_DIR: dirname(path),
+      FEEDBACK_BASE_URL: UPSTREAM,
+      FEEDBACK_API_TOKEN: 'nobody-asks',
+    };
+    const boards = await runCli(['completion', 'boards'], { env });
+    assert.deepEqual(
+      [boards.code, boards.stdout.split('\n').includes('bugs')],
+      [0, true],
+      boards.stderr + boards.stdout,
+    );
+    const statuses = await runCli(['completion', 'statuses'], { env });
+    assert.ok(statuses.stdout.split('\n').includes('Done'), statuses.stdout);
   });
 
   it('says which shells there are', async () => {
