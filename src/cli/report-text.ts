@@ -12,7 +12,7 @@ const SHORTEST_TITLE = 16;
 /** With less room titles get a line of their own. */
 const READABLE_TITLE = 40;
 const LONGEST_NAME = 32;
-const TITLES = ['title', 'top_title', 'other_title'];
+const TITLES = ['title', 'titles', 'top_title', 'other_title'];
 
 interface Screen {
   width: number;
@@ -79,8 +79,9 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
     drawn.filter(({ isTitle }) => !isTitle),
     0,
   ).split('\n');
-  // In a terminal too narrow for the other columns, each row is a block of lines already.
-  if (lines.length !== rows.length) return draw(drawn, Math.max(SHORTEST_TITLE, room));
+  // In a terminal too narrow for the other columns, each row is a block of lines already. A title has its line behind the heads.
+  const heads = Math.max(...drawn.map((column) => column.head.trim().length));
+  if (lines.length !== rows.length) return draw(drawn, Math.max(SHORTEST_TITLE, width - heads - 2));
   const under = (i: number): string[] =>
     titles.map(({ texts }) => `  ${cut(cellLine(texts[i] ?? ''), width - 2)}`);
   return [head, ...lines.flatMap((line, i) => [line, ...under(i)])].join('\n');

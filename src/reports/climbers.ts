@@ -79,6 +79,15 @@ const noCells = (): Cells => ({
   days: new Float64Array(AGES.length),
 });
 
+/** The days that a post had in the period at the age of a class. */
+function exposure({ created }: Packed<'created'>, from: number, until: number) {
+  return (i: number, age: number): number => {
+    const made = created[i] ?? 0;
+    const begins = Math.max(from, made + (AGES[age - 1] ?? 0) * DAY_MS);
+    return Math.max(0, Math.min(until, made + (AGES[age] ?? 0) * DAY_MS) - begins) / DAY_MS;
+  };
+}
+
 /** Votes and days of all posts by board and age, with the age of a post at each vote and each day. */
 function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number) {
   const boards = new Map<number, Cells>();
@@ -89,12 +98,7 @@ function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number
     boards.set(board, made);
     return made;
   };
-  /** The days that a post had in the period at the age of a class. */
-  const daysAt = (i: number, age: number): number => {
-    const made = posts.created[i] ?? 0;
-    const begins = Math.max(from, made + (AGES[age - 1] ?? 0) * DAY_MS);
-    return Math.max(0, Math.min(until, made + (AGES[age] ?? 0) * DAY_MS) - begins) / DAY_MS;
-  };
+  const daysAt = exposure(posts, from, until);
   const all = noCells();
   const add = (cells: Float64Array | number[], age: number, n: number): void => {
     cells[age] = (cells[age] ?? 0) + n;
@@ -130,14 +134,14 @@ function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number
       const { gains, days } = cellOf(posts.board[i] ?? 0);
       const mine = own.get(i);
       return AGES.reduce((sum, _, age) => {
-        const exposure = daysAt(i, age);
-        if (exposure === 0) return sum;
+        const own = daysAt(i, age);
+        if (own === 0) return sum;
         const minus = mine?.[age] ?? 0;
-        const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - exposure];
+        const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - own];
         const overall = (Math.max(0, allGains) + HALF_VOTE) / (allDays + PRIOR_DAYS);
-        const [boardGains, boardDays] = [(gains[age] ?? 0) - minus, (days[age] ?? 0) - exposure];
+        const [boardGains, boardDays] = [(gains[age] ?? 0) - minus, (days[age] ?? 0) - own];
         const rate = (Math.max(0, boardGains) + overall * PRIOR_DAYS) / (boardDays + PRIOR_DAYS);
-        return sum + rate * exposure;
+        return sum + rate * own;
       }, 0);
     },
   };

@@ -134,11 +134,7 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     newPosts: newPosts.map((posts, i) =>
       posts > 0 || isRead(watched, buckets[i]?.begins ?? '') ? posts : null,
     ),
-    newVotes: buckets.map(({ begins, ends, isWatched }, i) => {
-      const votes = moved?.gained[i] ?? 0;
-      const isKnown = votes !== 0 || (from !== null && ends > from && isRead(watched, begins) && isWatched);
-      return isKnown ? votes : null;
-    }),
+    newVotes: buckets.map(votesIn(watched, moved?.gained ?? [], from)),
     byBoard,
     byStatus,
     climbers: (await titled(reader, climbing.rows)).map(({ row, ...post }) => ({
@@ -159,6 +155,15 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
 /** What began after the last look is not known; before the first one has ended, the posts that were read are. */
 function isRead({ first, last }: Watched, begins: string): boolean {
   return begins <= (last ?? first ?? begins);
+}
+
+/** The votes of a day or week; null where the mirror cannot know them. */
+function votesIn(watched: Watched, gained: readonly number[], from: string | null) {
+  return ({ begins, ends, isWatched }: WatchedBucket, i: number): number | null => {
+    const votes = gained[i] ?? 0;
+    const isKnown = votes !== 0 || (from !== null && ends > from && isRead(watched, begins) && isWatched);
+    return isKnown ? votes : null;
+  };
 }
 
 function partialNotes(step: 'day' | 'week', buckets: readonly WatchedBucket[]): string[] {

@@ -81,7 +81,7 @@ describe('feedback-mirror report', () => {
       [['votes', '--since', 'soon'], /--since "soon" is no date\nGive a day/],
       [
         ['votes', '--limit', '3'],
-        /--limit means nothing to the report votes\nIt takes --board, --since, --until\./,
+        /--limit means nothing to the report votes\nIt takes --board, --since, --until, --segment\./,
       ],
       [['top-posts', '--limit', '0'], /--limit must be a whole number from 1 up, not "0"/],
       [['top-posts', '--format', 'xml'], /--format "xml" is not known; it can be table, csv, json/],

@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../../db/open.ts';
+import type { Db, OpenOptions } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import { openMirrorReadOnly } from '../../mirror/file/open.ts';
 import { matchText, readTerms } from '../../mirror/index/terms.ts';
@@ -92,6 +92,23 @@ function totalOf(posts: number): PostPage['total'] {
   return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
 }
 
+/** Where the posts of a page are: by the index of times where that has its order, else in the columns. */
+function placesReader(db: Db): (request: PageRequest) => Listed {
+  const count = (filter: PostFilter): number => {
+    const where = conditionsOf(filter).join(' AND ') || 'true';
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
+    return scalar(db)<object, number>(sql).get(filterBound(filter)) ?? 0;
+  };
+  const inColumns = columnList(db);
+  return (request) => {
+    const { filter, sort, after } = request;
+    if (!isIndexed(filter, sort)) return inColumns(request);
+    const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
+    const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
+    return { places, posts: count(filter) };
+  };
+}
+
 /** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
 export function openBrowseReads(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
@@ -108,19 +125,7 @@ export function openBrowseReads(options: OpenOptions) {
     const found = new Map(rowsOf.all({ ids: JSON.stringify(ids), beginning }).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
   };
-  const count = (filter: PostFilter): number => {
-    const where = conditionsOf(filter).join(' AND ') || 'true';
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
-    return scalar(db)<object, number>(sql).get(filterBound(filter)) ?? 0;
-  };
-  const inColumns = columnList(db);
-  const listed = (request: PageRequest): Listed => {
-    const { filter, sort, after } = request;
-    if (!isIndexed(filter, sort)) return inColumns(request);
-    const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
-    const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
-    return { places, posts: count(filter) };
-  };
+  const listed = placesReader(db);
   const page = (request: PageRequest): PostPage => {
     const { after, isBackward, limit, beginning } = request;
     const { places: found, posts } = listed({ ...request, limit: limit + 1 });
