@@ -7,6 +7,7 @@ import { openFleet, ownFolder, prepareFolder, publishRest } from '../app/fleet.t
 import { holdLease } from '../app/lease.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { runbookOf } from '../base/runbook.ts';
 import type { Lock } from '../db/lock.ts';
 import type { Fleet, Lease } from '../fleet/fleet.ts';
 import { splitMount } from '../http/server/guard.ts';
@@ -46,7 +47,9 @@ export function joinFleet(
   };
   const stop = new AbortController();
   const folders = announcer(set, (name) => fleet.maySend(name));
-  const run = async (leases: readonly Lease[]): Promise<void> => {
+  let leases: readonly Lease[] = [];
+  const run = async (next: readonly Lease[]): Promise<void> => {
+    leases = next;
     const plans = leases.flatMap((lease) => {
       const source = sources.get(lease.source);
       return source ? [planOf(source, lease)] : [];
@@ -79,6 +82,8 @@ export function joinFleet(
     async follow(all) {
       sources = new Map(all.map((source) => [source.name, source]));
       fleet.follow([...sources.keys()]);
+      // What has changed in the file starts again; what is gone from it is given back.
+      await run(leases);
     },
     sites: fleetSites({ shared, set, fleet, names: () => [...sources.keys()] }),
     checks: () => checksOf(fleet),
@@ -140,7 +145,7 @@ function checksOf(fleet: Fleet): Health['checks'] {
   const trouble = fleet.trouble();
   if (trouble === null) return [];
   const detail = `${trouble}: nothing is sent, and what this machine shows may be old`;
-  return [{ name: 'fleet', ok: false, warning: true, detail }];
+  return [{ name: 'fleet', ok: true, warning: true, detail, runbook: runbookOf('fleet-unconfirmed') }];
 }
 
 interface Reading {

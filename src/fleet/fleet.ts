@@ -233,13 +233,13 @@ export class Fleet {
       // Another machine may have the source by now: then there is nothing to give back.
       if (!table?.holds(source) || this.#held.get(source) !== held) return;
       if (whole !== null) await inTime(table.handOver(source, whole));
-      await inTime(table.unlock(source));
       const facts = { event: 'fleet.handed-over', source, whole: whole !== null };
       log.info(facts, `${source}: handed over${whole === null ? ', and its copy is not whole' : ''}`);
     } catch (error) {
       log.warn({ event: 'fleet.not-handed-over', source }, `${source}: ${messageOf(error)}`);
     } finally {
       if (this.#held.get(source) === held) this.#held.delete(source);
+      await inTime(this.#table?.unlock(source) ?? Promise.resolve()).catch(() => this.#drop());
     }
   }
 

@@ -67,6 +67,21 @@ describe('a create', () => {
     assert.equal(upstream.requests[0]?.url, '/api/v1/posts/create/?key=abc');
   });
 
+  it('asks when it has its connection whether it may leave, and sends no byte otherwise', async (t) => {
+    let received = 0;
+    const upstream = await startSocketServer(t, (socket) => {
+      socket.on('data', (chunk) => {
+        received += chunk.length;
+      });
+    });
+    // As with a process that is frozen while it connects.
+    const client = clientOf(t, upstream.url, { mayLeave: () => upstream.connections() === 0 });
+    const outcome = await client.create(DRAFT);
+    assert.equal(kind(outcome), 'not-sent');
+    assert.equal(upstream.connections(), 1);
+    assert.equal(received, 0);
+  });
+
   it('has a connection of its own, which is closed afterwards', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
     const client = clientOf(t, upstream.url);

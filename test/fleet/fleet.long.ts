@@ -68,6 +68,8 @@ const takeovers: { kind: string; ms: number }[] = [];
 try {
   await play(postgres);
 } finally {
+  for (const { name, said } of machines) writeFileSync(join(folder, `${name}.log`), said());
+  process.stdout.write(`logs: ${folder}\n`);
   await Promise.all(machines.map((machine) => machine.close()));
   await Promise.all([...services.values(), ...sandboxes.values()].map((server) => server.close()));
   await postgres.stop();
@@ -150,8 +152,13 @@ async function importRows(source: string): Promise<void> {
 }
 
 async function holderOf(source: string): Promise<TestMachine> {
-  for (const machine of machines) if ((await machine.ready()).includes(source)) return machine;
-  throw new Error(`nobody runs ${source}`);
+  let found: TestMachine | undefined;
+  const isFound = async (): Promise<boolean> => {
+    for (const machine of machines) if ((await machine.ready()).includes(source)) found = machine;
+    return found !== undefined;
+  };
+  await until(`somebody runs ${source}`, isFound, TAKEOVER_MS);
+  return found as TestMachine;
 }
 
 async function mirrorOf(source: string): Promise<string> {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliResult, runCli, spawnCli } from '../../support/cli.ts';
-import { until } from '../../support/until.ts';
+import { LONG_RUN_MS, until } from '../../support/until.ts';
 import { type Cable, startProxy } from './proxy.ts';
 
 /** One machine of a fleet: a process with a folder of its own, with a cable to PostgreSQL that can be pulled. */
@@ -82,7 +82,8 @@ ${lines}`,
       });
       started.stdin.end();
       const line = /Dashboard: (\S+)\/\n/;
-      await until('the machine listens', () => line.test(said.slice(begun)) || started.exitCode !== null);
+      const hasBegun = (): boolean => line.test(said.slice(begun)) || started.exitCode !== null;
+      await until('the machine listens', hasBegun, LONG_RUN_MS);
       url = line.exec(said.slice(begun))?.[1] ?? '';
       if (url === '') throw new Error(said.slice(begun));
     },
