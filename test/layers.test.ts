@@ -22,7 +22,7 @@ const ROOMS = `
   src/app  src/app.ts
   jobs  src/service
   src/http/server  src/http/dashboard  src/http/replica  src/http  src/mcp  src/sources
-  src/library  src/cli  src/web  src/web/parts  src/web/shell  src/web/pages  src/web/main.ts  src/main.ts  src/launch.js  src/feedback-mirror.js
+  src/library  src/cli  src/web  src/web/parts  src/web/shell  src/web/pages  src/web/main.ts  src/web/all.ts  src/main.ts  src/launch.js  src/feedback-mirror.js
 `
   .trim()
   .split(/\s+/);

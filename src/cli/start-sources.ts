@@ -86,7 +86,15 @@ async function openSet(shared: Settings, { log, opened, releasePort, member }: O
   const http = await startHttp({
     ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics, releasePort },
     sites: (address) => (member()?.sites ?? sitesOf(set))(address),
-    parts: [(scope) => addOverview(scope, set, { metrics, log, ...(shared.fleetUrl ? { checks } : {}) })],
+    parts: [
+      (scope) =>
+        addOverview(scope, set, {
+          metrics,
+          log,
+          hasLogin: token !== null,
+          ...(shared.fleetUrl ? { checks } : {}),
+        }),
+    ],
   });
   opened.push(() => http.close());
   return { set, url: http.url };

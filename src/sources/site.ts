@@ -4,12 +4,10 @@ import type { Logger } from '../base/log.ts';
 import { type Metrics, mergedText } from '../base/metrics.ts';
 import { readWithin } from '../base/timeout.ts';
 import { addChanges } from '../http/changes.ts';
-import { addAssetFiles } from '../http/dashboard/assets.ts';
+import { addPageOfAll } from '../http/dashboard/assets.ts';
 import { splitMount } from '../http/server/guard.ts';
 import type { Sites } from '../http/server/server.ts';
-import { escaped, LOGIN_STYLE } from '../http/server/session.ts';
 import { assess, type Health } from '../service/health.ts';
-import { durationText, grouped } from '../text/text.ts';
 import { feedOfAll } from './feed.ts';
 import type { RunningSource } from './running.ts';
 import type { SourceSet } from './set.ts';
@@ -52,13 +50,15 @@ interface Own {
   log: Logger;
   /** Of the fleet; left out where this machine is alone. A machine of a fleet that has no source is ready. */
   checks?: () => Health['checks'];
+  /** Whether browsers sign in. */
+  hasLogin: boolean;
 }
 
 /** Health, metrics, changes and the overview of all sources. */
 export function addOverview(
   app: FastifyInstance,
   set: SourceSet,
-  { metrics: own, log, checks: fleetChecks }: Own,
+  { metrics: own, log, hasLogin, checks: fleetChecks }: Own,
 ): void {
   const read = (): Promise<SourceState[]> => Promise.all(set.all().map(stateOf));
   app.get('/readyz', async (_request, reply) => {
@@ -86,8 +86,7 @@ export function addOverview(
   const { feed, close } = feedOfAll(set);
   addChanges(app, { feed, log });
   app.addHook('onClose', async () => close());
-  addAssetFiles(app);
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page(await read())));
+  addPageOfAll(app, { hasLogin });
 }
 
 async function stateOf(source: RunningSource): Promise<SourceState> {
@@ -109,41 +108,15 @@ async function stateOf(source: RunningSource): Promise<SourceState> {
     ready,
     lagSeconds: last === null ? null : Math.round((now - last) / 1000),
     newPosts: app.state.insertedSince('posts', now - DAY_MS),
-    trouble: checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail),
+    trouble: troubleOf(checks, app.state.lastFailure('posts')),
     checks,
   };
 }
 
-const DAY_MS = 86_400_000;
-
-/** Without scripts: a table that the browser asks for again. */
-function page(sources: readonly SourceState[]): string {
-  const rows = sources.map(
-    ({ name, host, ready, lagSeconds, newPosts, trouble }) => `<tr>
-<td><a href="/s/${name}/">${escaped(name)}</a></td><td>${escaped(host)}</td><td>${ready ? 'ready' : 'not ready'}</td>
-<td>${lagSeconds === null ? 'never read' : durationText(lagSeconds * 1000)}</td><td>${grouped(newPosts)}</td>
-<td>${escaped(trouble.join('; '))}</td></tr>`,
-  );
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta name="color-scheme" content="light dark" />
-    <meta http-equiv="refresh" content="30" />
-    <title>Sources · Feedback Mirror</title>
-    <link rel="icon" href="data:," />
-    <link rel="stylesheet" href="${LOGIN_STYLE}" />
-  </head>
-  <body>
-    <main>
-      <h1>Sources</h1>
-      <table>
-        <thead><tr><th>Source</th><th>Service</th><th>State</th><th>Lag</th><th>New posts in 24 h</th><th>Trouble</th></tr></thead>
-        <tbody>${rows.join('\n')}</tbody>
-      </table>
-    </main>
-  </body>
-</html>
-`;
+/** Each sentence once: both lists often have the same. What failed comes first, as it says most. */
+function troubleOf(checks: Health['checks'], failure: string | null): string[] {
+  const told = checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
+  return [...new Set([...(failure === null ? [] : [failure]), ...told])];
 }
+
+const DAY_MS = 86_400_000;

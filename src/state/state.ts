@@ -67,8 +67,13 @@ export function openServiceState(options: OpenOptions) {
   const underWay = db.prepare<[string], { id: number; pages: number; started_at: string }>(`
     SELECT id, pages, started_at FROM sync_runs
      WHERE resource = ? AND mode = 'sweep' AND outcome = 'running' ORDER BY id DESC LIMIT 1`);
-  const inserted = scalar(db)<[string, string], number>(`
-    SELECT coalesce(sum(inserted), 0) FROM sync_runs WHERE resource = ? AND started_at >= ?`);
+  const inserted = scalar(db)<{ resource: Resource; since: string }, number>(`
+    SELECT coalesce(sum(inserted), 0) FROM sync_runs WHERE resource = $resource AND started_at >= $since
+       AND id > (SELECT min(id) FROM sync_runs
+                  WHERE resource = $resource AND mode = 'sweep' AND outcome IN ('complete', 'incomplete'))`);
+  const failure = scalar(db)<[string], string | null>(
+    "SELECT iif(outcome = 'failed', error, NULL) FROM sync_runs WHERE resource = ? AND outcome <> 'running' ORDER BY id DESC LIMIT 1",
+  );
   return {
     /** Whether what is written is still in the file that other programs open. */
     mirrorFile: fileWatch(options.path),
@@ -93,9 +98,11 @@ export function openServiceState(options: OpenOptions) {
     /** The last complete pass of each list and kind. */
     lastPasses: (): LastPass[] =>
       RESOURCES.flatMap((resource) => [lastPass(resource, 'sweep'), lastPass(resource, 'head')]),
-    /** Rows of a list that passes since then brought. */
+    /** Rows of a list that passes since then brought. Those of the first sweep are not new. */
     insertedSince: (resource: Resource, since: number): number =>
-      inserted.get(resource, new Date(since).toISOString()) ?? 0,
+      inserted.get({ resource, since: new Date(since).toISOString() }) ?? 0,
+    /** Why the last pass over a list failed; null where it did not. */
+    lastFailure: (resource: Resource): string | null => failure.get(resource) ?? null,
     /** A sweep that some process says it is at; it may have died since. */
     sweepUnderWay(resource: Resource): UnderWay | null {
       const row = underWay.get(resource);

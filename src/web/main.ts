@@ -1,36 +1,35 @@
+import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson } from './api.ts';
 import { loadPalette, settleSearch, startFrame } from './shell/frame.ts';
 import { startLive } from './shell/live.ts';
-import { startRouter } from './shell/router.ts';
+import { type Route, startRouter } from './shell/router.ts';
 import { startSwitcher } from './shell/switcher.ts';
 
 const sql = { name: 'sql', load: () => import('./pages/sql.ts') };
 
 const main = document.querySelector('main') ?? document.body;
 
-const { go, first, onStats } = startRouter(
-  {
-    '/': { name: 'overview', load: () => import('./pages/overview.ts') },
-    '/posts': { name: 'posts', load: () => import('./pages/posts.ts') },
-    '/posts/:id': { name: 'posts', load: () => import('./pages/post.ts') },
-    '/boards/:slug': { name: 'posts', load: () => import('./pages/board.ts') },
-    '/people': { name: 'people', load: () => import('./pages/people.ts') },
-    '/people/:id': { name: 'people', load: () => import('./pages/person.ts') },
-    '/reports': { name: 'reports', load: () => import('./pages/reports.ts') },
-    '/reports/:name': { name: 'reports', load: () => import('./pages/report.ts') },
-    '/outbox': { name: 'outbox', load: () => import('./pages/outbox.ts') },
-    '/outbox/import': { name: 'outbox', load: () => import('./pages/import.ts') },
-    '/outbox/:id': { name: 'outbox', load: () => import('./pages/outbox-row.ts') },
-    '/sync': { name: 'sync', load: () => import('./pages/sync.ts') },
-    '/webhooks': { name: 'sync', load: () => import('./pages/webhooks.ts') },
-    '/exports': { name: 'exports', load: () => import('./pages/exports.ts') },
-    '/settings': { name: 'settings', load: () => import('./pages/settings.ts') },
-    '/sql': sql,
-    // The page was called "Ask" once; addresses that people kept still lead to it.
-    '/ask': sql,
-  },
-  main,
-);
+const pages: Record<PageAddress, Route> = {
+  '/': { name: 'overview', load: () => import('./pages/overview.ts') },
+  '/posts': { name: 'posts', load: () => import('./pages/posts.ts') },
+  '/posts/:id': { name: 'posts', load: () => import('./pages/post.ts') },
+  '/boards/:slug': { name: 'posts', load: () => import('./pages/board.ts') },
+  '/people': { name: 'people', load: () => import('./pages/people.ts') },
+  '/people/:id': { name: 'people', load: () => import('./pages/person.ts') },
+  '/reports': { name: 'reports', load: () => import('./pages/reports.ts') },
+  '/reports/:name': { name: 'reports', load: () => import('./pages/report.ts') },
+  '/outbox': { name: 'outbox', load: () => import('./pages/outbox.ts') },
+  '/outbox/import': { name: 'outbox', load: () => import('./pages/import.ts') },
+  '/outbox/:id': { name: 'outbox', load: () => import('./pages/outbox-row.ts') },
+  '/sync': { name: 'sync', load: () => import('./pages/sync.ts') },
+  '/webhooks': { name: 'sync', load: () => import('./pages/webhooks.ts') },
+  '/exports': { name: 'exports', load: () => import('./pages/exports.ts') },
+  '/settings': { name: 'settings', load: () => import('./pages/settings.ts') },
+  '/sql': sql,
+  // The page was called "Ask" once; addresses that people kept still lead to it.
+  '/ask': sql,
+};
+const { go, first, onStats } = startRouter(pages, main);
 
 startLive(onStats);
 void first.then(loadPalette);

@@ -25,13 +25,22 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
       if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
     });
     await page.goto(`${service.url}/`);
-    await page.click('a[href="/s/acme/"]');
+    await page.waitForSelector('nav a[href="/s/beta/"]');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('bet');
+    await page.waitForSelector('dialog.palette li >> text=beta');
+    await page.keyboard.press('Escape');
+    await page.click('main table a[href="/s/acme/"]');
     await page.waitForSelector('main h1');
     await page.click('nav a[data-page="posts"]');
     await page.waitForSelector('a[href^="/s/acme/posts/"]');
     assert.equal(new URL(page.url()).pathname, '/s/acme/posts');
     await page.click('a[href^="/s/acme/posts/"]');
     await page.waitForURL(/\/s\/acme\/posts\/\d+$/);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(wordOf(site.sandboxes.beta?.world.posts()[0]?.title ?? ''));
+    await page.waitForSelector('dialog.palette li >> text=beta, post');
+    await page.keyboard.press('Escape');
     await page.selectOption('#source', { label: 'beta' });
     await page.waitForURL(/\/s\/beta\/$/);
     await page.click('nav a[data-page="sql"]');
@@ -41,3 +50,8 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
     assert.deepEqual(problems, []);
   });
 });
+
+/** The longest word of a title. */
+function wordOf(title: string): string {
+  return title.split(/[^A-Za-z]+/).sort((a, b) => b.length - a.length)[0] ?? '';
+}

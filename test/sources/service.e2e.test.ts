@@ -38,15 +38,20 @@ describe('the service of several sources', () => {
       assert.match(page, new RegExp(`href="/s/${name}/posts"`));
     }
     const overview = await (await fetch(`${service.url}/`)).text();
-    assert.match(overview, /<a href="\/s\/acme\/">acme<\/a>/);
+    assert.match(overview, /<html data-all/);
+    assert.doesNotMatch(overview, /href="\/posts"/);
+    const all = await service.json('/api/changes?since=');
+    const seen = (all.body.changes as { source: string }[]).map(({ source }) => source);
+    assert.deepEqual([...new Set(seen)].sort(), ['acme', 'beta']);
+    assert.deepEqual((await service.json(`/api/changes?since=${all.body.next}`)).body.changes, []);
     const { sources } = (await service.json('/data/sources')).body as {
       sources: { name: string; newPosts: number }[];
     };
     assert.deepEqual(
       sources.map(({ name, newPosts }) => [name, newPosts]),
       [
-        ['acme', 30],
-        ['beta', 10],
+        ['acme', 0],
+        ['beta', 0],
       ],
     );
     const metrics = await (await fetch(`${service.url}/metrics`)).text();

@@ -81,10 +81,8 @@ export function addAssets(
   app: FastifyInstance,
   { hasLogin, source, mount = '' }: AssetOptions,
 ): NotFoundPage {
-  const document = readFileSync(join(FOLDER, 'index.html'), 'utf8')
-    .replace('<html', hasLogin ? '<html data-login' : '<html')
+  const document = documentOf(source, hasLogin)
     .replace('<html', mount === '' ? '<html' : `<html data-mount="${mount}"`)
-    .replace('{{source}}', () => escaped(source))
     // What the pages load is the same for all sources.
     .replaceAll(/href="\/(?!assets\/)/g, `href="${mount}/`);
   const index = pack('index.html', document);
@@ -94,8 +92,25 @@ export function addAssets(
   return sendIndex;
 }
 
+/** The page over all sources, in the same frame: its navigation are the sources. */
+export function addPageOfAll(app: FastifyInstance, { hasLogin }: Pick<AssetOptions, 'hasLogin'>): void {
+  const document = documentOf('All sources', hasLogin)
+    .replace('<html', '<html data-all')
+    .replace(/<nav .*<\/nav>/s, '<nav aria-label="Sources"></nav>')
+    .replace('/assets/main.ts', '/assets/all.ts');
+  const index = pack('index.html', document);
+  app.get('/', (request, reply) => send(request, reply, index));
+  addAssetFiles(app);
+}
+
+function documentOf(source: string, hasLogin: boolean): string {
+  return readFileSync(join(FOLDER, 'index.html'), 'utf8')
+    .replace('<html', hasLogin ? '<html data-login' : '<html')
+    .replace('{{source}}', () => escaped(source));
+}
+
 /** What the document loads. */
-export function addAssetFiles(app: FastifyInstance): void {
+function addAssetFiles(app: FastifyInstance): void {
   const find = packedFiles();
   // One route for all: with one for each the router took a twentieth of a start.
   app.get('/assets/*', (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {

@@ -38,7 +38,6 @@ export async function sweep(
   for await (const page of walkFrom(context, resource, last.cursor)) {
     const hasTime = pace.arrived();
     if (began === null) refuseLostPlace(last, page);
-    await context.turn?.();
     last = sweepPage(context, under, page, until ? 'again' : 'first');
     onPage(under.pass);
     // From now on rows are indexed as they come: they can be searched at once, and nothing is left for the end.
@@ -108,13 +107,13 @@ export class LostPlace extends AppError {
 
 /** A cursor that was kept may have run out, whatever the upstream says of it: where the start of the list is served, that is it. */
 async function* walkFrom(
-  { client, signal, ahead }: PassContext,
+  { client, signal, ahead, turn }: PassContext,
   resource: Resource,
   from: string,
 ): AsyncGenerator<AnyPage, void, undefined> {
   let isResumed = from !== '';
   try {
-    for await (const page of walk(client, resource, { from, signal, ahead })) {
+    for await (const page of walk(client, resource, { from, signal, ahead, turn })) {
       isResumed = false;
       yield page;
     }

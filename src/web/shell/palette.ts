@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PeopleAnswer, PostsAnswer } from '../../http/dashboard/posts.ts';
 import type { ReportsAnswer } from '../../http/dashboard/reports.ts';
+import type { SourcesAnswer } from '../../sources/site.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { h, type VNode } from '../h.ts';
+import { IS_OF_ALL, ownSource } from '../mount.ts';
 import { openDialog } from '../parts/dialog.ts';
 import { useAnswer } from '../parts/load.ts';
 import type { Go } from './page.ts';
@@ -12,6 +14,8 @@ interface Entry {
   kind: string;
   text: string;
   href: string;
+  /** Another document, of another source or of all. */
+  isElsewhere?: true;
 }
 
 const TYPING_MS = 150;
@@ -40,15 +44,19 @@ interface PaletteOptions {
 function Palette({ pages, close, go }: PaletteOptions): VNode {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const { answer } = useAnswer<ReportsAnswer>('/data/reports');
-  const found = useFound(text.trim());
-  const known = [...pages, ...ACTIONS, ...entriesOf(answer)];
+  const { answer } = useAnswer<ReportsAnswer>(IS_OF_ALL ? null : '/data/reports');
+  const hasSources = IS_OF_ALL || ownSource() !== null;
+  const { answer: all } = useAnswer<SourcesAnswer>(hasSources ? '/data/sources' : null);
+  const found = useFound(text.trim(), otherSources(all));
+  const own = IS_OF_ALL ? [] : [...pages, ...ACTIONS, ...entriesOf(answer)];
+  const known = [...own, ...sourceEntries(all)];
   const entries = [...matching(known, text.trim()), ...found];
   const chosen = Math.min(at, entries.length - 1);
   const take = (entry: Entry | undefined): void => {
     if (!entry) return;
     close();
-    go(entry.href);
+    if (entry.isElsewhere) location.assign(entry.href);
+    else go(entry.href);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -97,6 +105,21 @@ function Palette({ pages, close, go }: PaletteOptions): VNode {
   );
 }
 
+function otherSources(all: SourcesAnswer | null): string[] {
+  return (all?.sources ?? []).filter(({ name }) => name !== ownSource()).map(({ name }) => name);
+}
+
+function sourceEntries(all: SourcesAnswer | null): Entry[] {
+  const names = otherSources(all);
+  if (names.length === 0) return [];
+  const entries = names.map(
+    (name): Entry => ({ kind: 'Source', text: name, href: `/s/${name}/`, isElsewhere: true }),
+  );
+  return IS_OF_ALL
+    ? entries
+    : [...entries, { kind: 'Page', text: 'All sources', href: '/', isElsewhere: true }];
+}
+
 function entriesOf(answer: ReportsAnswer | null): Entry[] {
   return [
     ...(answer?.reports ?? []).map(({ name }) => ({
@@ -120,30 +143,21 @@ function matching(entries: readonly Entry[], text: string): Entry[] {
   return entries.filter(fits).slice(0, text === '' ? 12 : 8);
 }
 
-/** What the mirror finds for the text: posts and people. */
-function useFound(text: string): Entry[] {
+/** Sources beside this one that are asked with each pause of typing. */
+const MOST_SOURCES = 8;
+const MOST_OF_OTHERS = 3;
+
+/** What the mirrors find for the text: posts and people of this source, then posts of the others. */
+function useFound(text: string, others: readonly string[]): Entry[] {
   const [found, setFound] = useState<Entry[]>([]);
+  const names = others.slice(0, MOST_SOURCES).join();
   useEffect(() => {
     if (text.length < 2) return setFound([]);
     const leave = new AbortController();
-    const { signal } = leave;
     const ask = async (): Promise<void> => {
-      const [posts, people] = await Promise.all([
-        fetchJson<PostsAnswer>(withQuery('/data/posts', { search: text }), { signal }),
-        fetchJson<PeopleAnswer>(withQuery('/data/people', { search: text }), { signal }),
-      ]);
-      setFound([
-        ...posts.rows.slice(0, MOST_OF_A_KIND).map(({ id, title }) => ({
-          kind: `Post ${id}`,
-          text: title || '(no title)',
-          href: `/posts/${id}`,
-        })),
-        ...people.rows.slice(0, MOST_OF_A_KIND).map(({ id, name, email }) => ({
-          kind: 'Person',
-          text: [name ?? `user ${id}`, email].filter(Boolean).join(', '),
-          href: `/people/${id}`,
-        })),
-      ]);
+      const elsewhere = names === '' ? [] : names.split(',').map((name) => postsOf(name, text, leave.signal));
+      const parts = [IS_OF_ALL ? [] : ownFound(text, leave.signal), ...elsewhere];
+      setFound((await Promise.all(parts)).flat());
     };
     // What fails is asked again with the next letter.
     const pause = setTimeout(() => void ask().catch(() => undefined), TYPING_MS);
@@ -151,6 +165,37 @@ function useFound(text: string): Entry[] {
       clearTimeout(pause);
       leave.abort();
     };
-  }, [text]);
+  }, [text, names]);
   return found;
+}
+
+async function ownFound(text: string, signal: AbortSignal): Promise<Entry[]> {
+  const [posts, people] = await Promise.all([
+    fetchJson<PostsAnswer>(withQuery('/data/posts', { search: text }), { signal }),
+    fetchJson<PeopleAnswer>(withQuery('/data/people', { search: text }), { signal }),
+  ]);
+  return [
+    ...posts.rows.slice(0, MOST_OF_A_KIND).map(({ id, title }) => ({
+      kind: `Post ${id}`,
+      text: title || '(no title)',
+      href: `/posts/${id}`,
+    })),
+    ...people.rows.slice(0, MOST_OF_A_KIND).map(({ id, name, email }) => ({
+      kind: 'Person',
+      text: [name ?? `user ${id}`, email].filter(Boolean).join(', '),
+      href: `/people/${id}`,
+    })),
+  ];
+}
+
+/** A source that does not answer leaves the others their place. */
+async function postsOf(source: string, text: string, signal: AbortSignal): Promise<Entry[]> {
+  const address = withQuery(`/s/${source}/data/posts`, { search: text });
+  const answer = await fetchJson<PostsAnswer>(address, { signal }).catch(() => null);
+  return (answer?.rows ?? []).slice(0, MOST_OF_OTHERS).map(({ id, title }) => ({
+    kind: `${source}, post ${id}`,
+    text: title || '(no title)',
+    href: `/s/${source}/posts/${id}`,
+    isElsewhere: true,
+  }));
 }

@@ -38,7 +38,7 @@ const WORKING_MS = 1500;
 const CANCELLED = new Error('You cancelled it.');
 
 /** Shows the page of the current address in `main`. An old page, or the skeleton of the document, stays until the new one is complete. */
-export function startRouter(pages: Record<PageAddress, Route>, main: HTMLElement) {
+export function startRouter(pages: Partial<Record<PageAddress, Route>>, main: HTMLElement) {
   const routes = Object.entries(pages).map(([address, route]) => ({ ...route, path: patternOf(address) }));
   let current: Current | null = null;
   let stats: LiveStats | null = null;
