@@ -4,7 +4,7 @@ import { rhythmOf, sweepDueAt } from '../../jobs/schedules.ts';
 import { keptFiles } from '../app/upkeep.ts';
 import type { Webhooks } from '../app/webhooks.ts';
 import { iso, pastOrNull } from '../base/clock.ts';
-import { messageOf, storageError } from '../base/errors.ts';
+import { storageError } from '../base/errors.ts';
 import { freeSpace } from '../base/files.ts';
 import type { Gauges, GaugeValue, KnownLabels } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
@@ -95,7 +95,9 @@ function diskWatch({ app, activity }: WorkContext): (ofQueue: Error | null) => T
   return (ofQueue) => {
     const free = Math.min(freeSpace(dataDir), freeSpace(dirname(mirrorPath)));
     const full = free < NO_ROOM ? `${sizeText(free)} are free` : activity.diskError;
-    const found = full ?? (storageError(ofQueue)?.code === 'storage' ? messageOf(ofQueue) : null);
+    // The embedded queue wraps what SQLite said.
+    const said = storageError(ofQueue?.cause ?? ofQueue);
+    const found = full ?? (said?.code === 'storage' ? said.message : null);
     known = found === null ? null : { since: known?.since ?? iso(app.clock.now()), error: found };
     return known;
   };
