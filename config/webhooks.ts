@@ -75,7 +75,7 @@ export function readWebhooks({ url, secret, file }: Given, cwd: string): Webhook
     throw new Error(
       'WEBHOOK_SECRET is required with WEBHOOK_URL: receivers tell by it that a message is ours',
     );
-  const single = url ? [endpointOf({ url: url.reveal(), secret: secret?.reveal() }, cwd)] : [];
+  const single = url ? [readWebhook({ url: url.reveal(), secret: secret?.reveal() }, cwd)] : [];
   const all = [...single, ...(file === null ? [] : fromFile(resolve(cwd, file), cwd))];
   const twice = all.find(({ id }, i) => all.findIndex((other) => other.id === id) < i);
   if (twice)
@@ -95,9 +95,14 @@ function fromFile(path: string, cwd: string): Webhook[] {
   }
   if (!Array.isArray(list))
     throw new Error(`WEBHOOKS_FILE=${JSON.stringify(path)} must hold a list of webhooks`);
+  return readWebhookList(list, cwd);
+}
+
+/** Webhooks as WEBHOOKS_FILE has them. */
+export function readWebhookList(list: readonly unknown[], cwd: string): Webhook[] {
   return list.map((given: unknown, i) => {
     try {
-      return endpointOf(Object(given) as Record<string, unknown>, cwd);
+      return readWebhook(Object(given) as Record<string, unknown>, cwd);
     } catch (error) {
       throw new Error(`webhook ${i + 1} of WEBHOOKS_FILE: ${messageOf(error)}`);
     }
@@ -126,7 +131,8 @@ export const WEBHOOK_FIELDS = {
 };
 const FIELDS = Object.keys(WEBHOOK_FIELDS);
 
-function endpointOf(given: Record<string, unknown>, cwd: string): Webhook {
+/** One of them; throws an Error without an address or a secret in it. */
+export function readWebhook(given: Record<string, unknown>, cwd: string): Webhook {
   const unknown = Object.keys(given).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     throw new Error(`there is no field "${unknown}"; there are ${FIELDS.join(', ')}`);

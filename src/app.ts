@@ -134,7 +134,6 @@ function masked(settings: Settings, read: () => Secret, level: string): { token:
 
 /** Null where the settings name no endpoint: then nothing of it is loaded. */
 async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promise<Webhooks | null> {
-  if (settings.webhooks.length === 0) return null;
   const { openWebhooks } = await import('./app/webhooks.ts');
   return openWebhooks(settings, mirrorId);
 }

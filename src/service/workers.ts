@@ -29,7 +29,7 @@ export function startWorkers(context: JobContext): RunningWorker[] {
   const { webhooks } = context.app;
   if (!webhooks) return workers;
   // One that is slow keeps no other waiting.
-  const concurrency = Math.min(webhooks.endpoints.length, MOST_WEBHOOKS_AT_ONCE);
+  const concurrency = MOST_WEBHOOKS_AT_ONCE;
   const backoffStrategy: WorkerSettings['backoffStrategy'] = (_attempts, _type, error) => backoffOf(error);
   return [...workers, startWorker(context, 'webhooks', { ...settings, concurrency, backoffStrategy })];
 }

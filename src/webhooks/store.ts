@@ -32,6 +32,9 @@ export interface Delivery {
   error: string | null;
 }
 
+/** Why one is not told that a person has paused. */
+export const PAUSED = 'a person paused it';
+
 /** Deliveries that are kept of each endpoint, for people to look at. */
 const KEPT_DELIVERIES = 500;
 
@@ -54,6 +57,7 @@ export function openWebhookStore(options: OpenOptions) {
      WHERE id = $id`);
   const enable = db.prepare(`
     UPDATE webhooks SET failures = 0, failing_since = NULL, not_before = NULL, disabled_at = NULL, disabled_why = NULL WHERE id = ?`);
+  const pause = db.prepare('UPDATE webhooks SET disabled_at = $at, disabled_why = $why WHERE id = $id');
   const note = db.prepare(`
     INSERT INTO webhook_deliveries (webhook, change, type, at, ms, status, error)
     VALUES ($id, $change, $type, $at, $ms, $status, $error)`);
@@ -89,6 +93,8 @@ export function openWebhookStore(options: OpenOptions) {
       void fail.run(failure),
     /** A person says that it works again: the change it stands at is tried at once. */
     enable: (id: string): void => void enable.run(id),
+    /** A person says that it is to be left alone for now. */
+    pause: (id: string, at: string): void => void pause.run({ id, at, why: PAUSED }),
     note: db.transaction((id: string, delivery: Omit<Delivery, 'n'>): void => {
       note.run({ id, ...delivery });
       trim.run({ id });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DeliveriesPage, WebhooksPage } from '../../src/http/dashboard/webhooks.ts';
+import type { AddedWebhook, DeliveriesPage, WebhooksPage } from '../../src/http/dashboard/webhooks.ts';
 import type { ReceiverAnswer } from '../../src/webhooks/send.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { openOnSandbox } from './site.ts';
@@ -47,5 +47,40 @@ describe('the webhooks over HTTP', () => {
     assert.ok(deliveries.length >= 1);
     const enabled = await site.post<WebhooksPage>(`/data/webhooks/${webhook.id}/enable`);
     assert.equal(enabled.webhooks[0]?.id, webhook.id);
+  });
+
+  it('are added with a key that is shown once, paused, told again and removed', async (t) => {
+    const receiver = await openReceiver(t);
+    const env = { WEBHOOK_ALLOW: '127.0.0.1' };
+    const site = await openOnSandbox(t, { env });
+    const wish = { url: `${receiver.url}?key=secret-of-the-address`, name: 'mine', types: 'post.*' };
+    const added = await site.post<AddedWebhook>('/data/webhooks', wish);
+    assert.match(added.secret ?? '', /^whsec_[A-Za-z0-9+/=]{44}$/);
+    assert.deepEqual(
+      added.webhooks.map(({ id, isOwn, types }) => ({ id, isOwn, types })),
+      [{ id: 'mine', isOwn: true, types: ['post.*'] }],
+    );
+    const listed = await site.ask('/data/webhooks');
+    assert.doesNotMatch(listed.body, /secret-of-the-address|whsec_/);
+    assert.match((await site.send('/data/webhooks', wish)).body, /There is a webhook .*mine.* already/);
+    assert.match((await site.send('/data/webhooks', { url: 'ftp://x' })).body, /must be a URL/);
+
+    assert.equal((await site.post<ReceiverAnswer>('/data/webhooks/mine/test')).status, 204);
+    const paused = await site.post<WebhooksPage>('/data/webhooks/mine/pause');
+    assert.equal(paused.webhooks[0]?.disabled_why, 'a person paused it');
+    const enabled = await site.post<WebhooksPage>('/data/webhooks/mine/enable');
+    assert.equal(enabled.webhooks[0]?.disabled_why, null);
+    const left = await site.post<WebhooksPage>('/data/webhooks/mine/remove');
+    assert.deepEqual(left.webhooks, []);
+  });
+
+  it('of the settings stay', async (t) => {
+    const secret = Buffer.alloc(32, 1).toString('base64');
+    const env = { WEBHOOK_URL: 'https://example.com/hook', WEBHOOK_SECRET: secret };
+    const site = await openOnSandbox(t, { env });
+    const { webhooks } = await site.get<WebhooksPage>('/data/webhooks');
+    const refused = await site.send(`/data/webhooks/${webhooks[0]?.id}/remove`);
+    assert.equal(refused.status, 400);
+    assert.match(refused.body, /one of the settings/);
   });
 });

@@ -22,7 +22,7 @@ async function openQueue(t: TestContext, url: string | null): Promise<Queue> {
   });
   t.after(() => backend.close());
   const queue = backend.queue('push');
-  await queue.add('push', { row: 1 }, { jobId: 'row-1' });
+  await queue.add('push', { outbox: 1 }, { jobId: 'row-1' });
   await queue.add('push', { row: 2 }, { jobId: 'row-2', delay: 3_600_000 });
   await queue.upsertJobScheduler('tick', { every: 3_600_000 }, { name: 'tick', data: {} });
   return queue;
@@ -49,7 +49,9 @@ async function worksOn(t: TestContext, url: string | null): Promise<void> {
   assert.deepEqual([shown?.name, shown?.displayName], [queue.name, 'push']);
   assert.equal(shown?.isPaused, false);
   assert.ok((shown?.counts.waiting ?? 0) >= 1 && (shown?.counts.delayed ?? 0) >= 1, JSON.stringify(shown));
-  assert.match((await ask(http, `${api}/row-1`)).body, /"row":1/);
+  assert.match((await ask(http, `${api}/row-1`)).body, /"outbox":1/);
+  assert.match((await ask(http, `${api}/row-1`)).body, /Send row 1/);
+  assert.match((await ask(http, '/queues/')).body, /Back to the dashboard/);
   assert.match((await ask(http, '/queues/api/job-schedulers')).body, /tick/);
 
   const foreign = { origin: 'https://evil.com' };
@@ -75,7 +77,7 @@ async function worksOn(t: TestContext, url: string | null): Promise<void> {
     assert.equal(reply.status, 403, path);
     assert.match(detailOf(reply), /come from the settings/);
   }
-  assert.deepEqual((await queue.getJob('row-1'))?.data, { row: 1 });
+  assert.deepEqual((await queue.getJob('row-1'))?.data, { outbox: 1 });
 }
 
 describe('the queue board on the embedded queue', () => {

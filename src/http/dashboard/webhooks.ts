@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Webhooks } from '../../app/webhooks.ts';
+import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { type Endpoint, replay, sendTestMessage } from '../../webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery, WebhookState } from '../../webhooks/store.ts';
-import { numberOf, required, textOf } from './parameters.ts';
+import { listOf, numberOf, required, textOf } from './parameters.ts';
 
 /** An endpoint as the page shows it: its address is a secret, its host is not. */
 export interface WebhookView extends Omit<WebhookState, 'not_before' | 'failures'> {
@@ -13,6 +15,8 @@ export interface WebhookView extends Omit<WebhookState, 'not_before' | 'failures
   types: readonly string[] | null;
   boards: readonly string[] | null;
   rule: string | null;
+  /** Added here, and so to be removed here. */
+  isOwn: boolean;
   lag: number;
   last: Delivery | null;
 }
@@ -21,13 +25,19 @@ export interface WebhooksPage {
   webhooks: WebhookView[];
 }
 
+/** The answer to a webhook that was added: the only one that ever holds its key. */
+export interface AddedWebhook extends WebhooksPage {
+  id: string;
+  secret: string | null;
+}
+
 export interface DeliveriesPage {
   deliveries: Delivery[];
 }
 
 const DELIVERIES = 100;
 
-/** `/data/webhooks`: the endpoints and how delivering goes; a test, a change once more, and enabling one again. */
+/** `/data/webhooks`: the endpoints and how delivering goes; one more, a pause, an end, a test, a change once more. */
 export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webhooks | null }): void {
   const stop = new AbortController();
   app.addHook('preClose', async () => stop.abort(new AppError('interrupted', 'the service is stopping')));
@@ -42,6 +52,35 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
   app.get('/data/webhooks/:id', async ({ params }): Promise<DeliveriesPage> => {
     const { endpoint, deps } = chosen(params);
     return { deliveries: deps.store.deliveries(endpoint.id, DELIVERIES) };
+  });
+  app.post('/data/webhooks', async ({ body }): Promise<AddedWebhook> => {
+    if (!webhooks) throw new AppError('usage', 'this service tells no webhooks');
+    const format = textOf(body, 'format') ?? 'standard';
+    const secret = format === 'standard' ? randomBytes(KEY_BYTES).toString('base64') : null;
+    const types = listOf(body, 'types');
+    const given = {
+      url: required(textOf(body, 'url'), 'url'),
+      format,
+      ...(secret && { secret }),
+      ...(types.length > 0 && { types }),
+      ...partOf(body, 'name'),
+      ...partOf(body, 'rule'),
+    };
+    return { id: webhooks.add(given).id, secret: secret && `whsec_${secret}`, ...all() };
+  });
+  app.post('/data/webhooks/:id/pause', async ({ params }) => {
+    const { endpoint, deps } = chosen(params);
+    deps.store.pause(endpoint.id, iso(deps.clock.now()));
+    return all();
+  });
+  app.post('/data/webhooks/:id/remove', async ({ params }) => {
+    const { endpoint } = chosen(params);
+    if (!webhooks?.isOwn(endpoint.id))
+      throw new AppError('usage', 'this webhook is one of the settings', {
+        hint: 'Remove it from WEBHOOK_URL or WEBHOOKS_FILE, or pause it here.',
+      });
+    webhooks.remove(endpoint.id);
+    return all();
   });
   app.post('/data/webhooks/:id/test', async ({ params }): Promise<ReceiverAnswer> => {
     const { endpoint, deps } = chosen(params);
@@ -58,11 +97,30 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
   });
 }
 
-function viewsOf({ endpoints, deps: { store } }: Webhooks): WebhookView[] {
+const KEY_BYTES = 32;
+
+/** What was said under this name, under the same name. */
+function partOf(body: unknown, name: string): Record<string, string> {
+  const text = textOf(body, name);
+  return text === null ? {} : { [name]: text };
+}
+
+function viewsOf({ endpoints, isOwn, deps: { store } }: Webhooks): WebhookView[] {
   return endpoints.map(({ id, host, format, types, boards, rule }) => {
     const { not_before: _, failures: __, ...state } = store.state(id);
     const ruled = rule && `${rule.field}${rule.operator}${rule.value}`;
     const [last = null] = store.deliveries(id, 1);
-    return { ...state, host, format, types, boards, rule: ruled, lag: store.lag(state.position), last };
+    const isMade = isOwn(id);
+    return {
+      ...state,
+      host,
+      format,
+      types,
+      boards,
+      rule: ruled,
+      isOwn: isMade,
+      lag: store.lag(state.position),
+      last,
+    };
   });
 }

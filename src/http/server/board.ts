@@ -46,9 +46,21 @@ async function openBoard(queues: Promise<readonly Queue[]>, mount: string): Prom
   const { addQueue } = createBullBoard({
     queues: [],
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Feedback Mirror' } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Feedback Mirror',
+        miscLinks: [{ text: 'Back to the dashboard', url: `${mount}/sync` }],
+        hideDocsLink: true,
+        // Only the process that sends has workers for two of them: the board of another one would say that there are none.
+        showWorkers: false,
+      },
+    },
   });
-  const show = (queue: Queue): void => addQueue(new BullMQAdapter(queue, { displayName: queueName(queue) }));
+  const show = (queue: Queue): void => {
+    const shown = new BullMQAdapter(queue, { displayName: queueName(queue) });
+    shown.setFormatter('name', jobWords);
+    addQueue(shown);
+  };
   // Those of a queue that cannot be opened never come; the process that opens it says why.
   queues.then((list) => list.forEach(show)).catch(() => undefined);
   // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
@@ -89,6 +101,22 @@ const NOT_HERE: HttpRefusal = {
   status: 403,
   detail: 'Jobs come from the settings and the outbox; here they can be looked at, retried and removed.',
 };
+
+/** What a job does, in words; one without words is shown by its name. */
+function jobWords({ name, data }: { name?: string; data?: unknown }): string {
+  const { resource, outbox, webhook } = Object(data) as Record<string, unknown>;
+  const words: Record<string, string> = {
+    dispatch: 'Look for rows that are due',
+    'sync-head': `Read the newest ${resource}`,
+    'sync-sweep': `Read all ${resource}`,
+    push: `Send row ${outbox}`,
+    reconcile: `Look for the post of row ${outbox}`,
+    deliver: `Tell the webhook ${webhook}`,
+    maintenance: 'Nightly maintenance',
+    export: 'Scheduled export',
+  };
+  return words[name ?? ''] ?? name ?? '';
+}
 
 /** Queues are named after the mirror first, which is the same for all on one board. */
 function queueName({ name }: Queue): string {

@@ -1,10 +1,16 @@
-import type { DeliveriesPage, WebhooksPage, WebhookView } from '../../http/dashboard/webhooks.ts';
+import type {
+  AddedWebhook,
+  DeliveriesPage,
+  WebhooksPage,
+  WebhookView,
+} from '../../http/dashboard/webhooks.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery } from '../../webhooks/store.ts';
 import { fetchJson } from '../api.ts';
 import { counted } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
-import { button } from '../parts/controls.ts';
+import { button, field } from '../parts/controls.ts';
+import { openForm } from '../parts/dialog.ts';
 import { banner, card, pageHead, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { type Column, table } from '../parts/table.ts';
@@ -30,14 +36,19 @@ export const page = pageOf<Endpoint[]>({
     return [
       pageHead(
         'Webhooks',
-        'Endpoints that are told of every change, in order. They are set in WEBHOOK_URL or WEBHOOKS_FILE.',
+        [
+          'Endpoints that are told of every change, in order. ',
+          h('a', { href: '/sync' }, 'Sync'),
+          ' has the changes.',
+        ],
+        button('Add a webhook', () => addWebhook(say, place.reload), { id: 'add-webhook', class: 'main' }),
       ),
       said,
       h(
         'div.stacked',
         answer.length === 0
-          ? h('p.empty', 'No webhook is set. docs/changes.md says how.')
-          : answer.map((each) => endpoint(each, act)),
+          ? h('p.empty', 'No endpoint is told of changes. docs/changes.md says what a message looks like.')
+          : answer.map((each) => endpoint(each, act, () => removeWebhook(each.webhook, place.reload))),
       ),
     ];
   },
@@ -61,14 +72,70 @@ function addressOf({ id }: WebhookView): string {
 
 const told = ({ status, error, ms }: ReceiverAnswer): string => error ?? `It answered ${status} in ${ms} ms.`;
 
-function endpoint({ webhook, deliveries }: Endpoint, act: Act): VNode {
+const FORMATS = [
+  ['standard', 'Standard Webhooks, signed'],
+  ['slack', 'Slack'],
+  ['discord', 'Discord'],
+  ['teams', 'Teams'],
+];
+
+/** The key is shown once, with what came of adding it: nobody can read it here again. */
+function addWebhook(say: (words: Child) => void, reload: () => Promise<void>): void {
+  const input = (name: string, label: string, more: object = {}): VNode =>
+    field(label, h('input', { name, id: `webhook-${name}`, autocomplete: 'off', ...more }));
+  openForm({
+    title: 'Add a webhook',
+    content: [
+      input('url', 'Address', { type: 'url', required: true, placeholder: 'https://example.com/hook' }),
+      field(
+        'Form of the messages',
+        h(
+          'select',
+          { name: 'format', id: 'webhook-format' },
+          FORMATS.map(([value, text]) => h('option', { value }, text)),
+        ),
+      ),
+      input('name', 'Name (optional)', { pattern: '[A-Za-z0-9_\\-]{1,40}' }),
+      input('types', 'Only these types (optional)', { placeholder: 'post.*, outbox.needs_decision' }),
+      input('rule', 'Only where (optional)', { placeholder: 'votes>=50' }),
+    ],
+    action: 'Add',
+    async run(fields) {
+      const filled = [...fields].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
+      const { id, secret } = await fetchJson<AddedWebhook>('/data/webhooks', {
+        body: Object.fromEntries(filled),
+      });
+      const key = secret && [
+        ' Keep its key, which is shown this once: ',
+        h('code', { id: 'webhook-secret' }, secret),
+      ];
+      say(banner('good', `The webhook ${id} was added; it is told of every change from now on.`, key));
+      await reload();
+    },
+  });
+}
+
+function removeWebhook({ id, host }: WebhookView, reload: () => Promise<void>): void {
+  openForm({
+    title: `Remove the webhook ${id}?`,
+    content: h('p', `${host} is told of nothing more, and its deliveries are forgotten.`),
+    action: 'Remove',
+    isDangerous: true,
+    async run() {
+      await fetchJson(`/data/webhooks/${encodeURIComponent(id)}/remove`, { body: {} });
+      await reload();
+    },
+  });
+}
+
+function endpoint({ webhook, deliveries }: Endpoint, act: Act, remove: () => void): VNode {
   const { id, host, lag, lost, disabled_why, disabled_at, failing_since } = webhook;
   const [address, isFailing] = [addressOf(webhook), disabled_at !== null || failing_since !== null];
   const from = lost === 0 ? 'from where it was' : 'from the oldest change that is kept';
   const enable = (): void => act(`${address}/enable`, {}, () => `It is told again ${from}.`);
   return card(
     { title: host, note: [filterText(webhook), ', ', id] },
-    disabled_why === null ? null : banner('bad', h('b', 'Disabled: '), disabled_why),
+    disabled_why === null ? null : banner('warn', h('b', 'Not told: '), disabled_why, '.'),
     disabled_why === null && failing_since
       ? banner('warn', 'It has failed since ', timeTag(failing_since), '.')
       : null,
@@ -79,7 +146,10 @@ function endpoint({ webhook, deliveries }: Endpoint, act: Act): VNode {
     h(
       'div.actions',
       button('Send a test', () => act(`${address}/test`, {}, told)),
-      isFailing ? button('Try again now', enable) : null,
+      isFailing
+        ? button(disabled_at === null ? 'Try again now' : 'Go on', enable)
+        : button('Pause', () => act(`${address}/pause`, {}, () => 'It is told nothing until you go on.')),
+      webhook.isOwn ? button('Remove', remove, { class: 'danger' }) : null,
     ),
     deliveryTable(deliveries, (change) => act(`${address}/replay`, { change }, told)),
   );
