@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/load.ts';
-import { lookAtFleet, machineName } from '../app/fleet.ts';
 import { AppError } from '../base/errors.ts';
 import { SILENT_MS } from '../fleet/decide/lease.ts';
 import { durationText } from '../text/text.ts';
@@ -31,6 +30,7 @@ async function ageOf({ settings }: Context): Promise<number | null> {
 async function status(shared: Settings, contexts: Context[]): Promise<void> {
   const [first] = contexts;
   if (!first) return;
+  const { lookAtFleet, machineName } = await import('../app/fleet.ts');
   const { machines, leases } = await lookAtFleet(shared);
   const now = Date.now();
   const seen = machines.map(({ name, address, since, seenAt, isLeaving, version }) => {

@@ -144,7 +144,7 @@ describe('the tools for assistants on stdio, driven by the official client', () 
       [
         'report',
         { name: 'boards', limit: 3 },
-        /^limit means nothing to the report boards\. It takes since, until, delivered\.$/,
+        /^limit means nothing to the report boards\. It takes segment, since, until, delivered\.$/,
       ],
       ['report', { name: 'post-votes' }, /^the report post-votes needs the id of a post/],
       ['sql', { sql: 'SELECT before FROM live_posts' }, /no such column: before\. The resource/],

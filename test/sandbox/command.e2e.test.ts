@@ -105,7 +105,7 @@ test('wrong values are usage errors in one clear sentence', async () => {
       /paging "pages" is not known; it can be url, path, query, number, offset, cursor/,
     ],
     [['--order', 'size'], /order "size" is not known; it can be newest, oldest, votes, activity, random/],
-    [['--token', ':a@example.com'], /--token takes TOKEN, TOKEN or TOKEN:OWNER/],
+    [['--token', ':a@example.com'], /--token takes TOKEN or TOKEN:OWNER/],
     [['--token', 'a:nobody'], /needs an e-mail address/],
     [['--auth-param', 'search'], /parameter cannot be blank or one of/],
   ];
