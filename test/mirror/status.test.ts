@@ -84,7 +84,7 @@ describe('status', () => {
         ['comments', 'sweep', 'running', 0],
         ['posts', 'head', 'complete', 0],
         ['posts', 'sweep', 'complete', 1],
-        ...Array(3).fill(['posts', 'sweep', 'complete', 0]),
+        ...Array(4).fill(['posts', 'sweep', 'complete', 0]),
       ],
     );
   });

@@ -42,7 +42,7 @@ export const NOTHING_LEARNED = { inside: 0, sweeps: 0, edge: 0, back: 0, frozen:
 
 /** The chance that a sweep misses a living row in this way, before the list has taught anything. */
 const PRIOR = {
-  // One service in ten leaves out rows inside its pages, and less than one in as many rows as all sweeps together have shown.
+  // One service in ten leaves out rows inside its pages, and less than one in as many rows as all watched sweeps together have shown.
   inside: 0.1,
   // Rows slide over a page boundary while the list moves.
   between: 0.01,
@@ -51,6 +51,8 @@ const PRIOR = {
   // A list can be cut short, and a replica can lack the newest rows.
   edge: 0.01,
 };
+/** The first sweep cannot know that it missed a row, nor the second that such a row came back: they tell nothing of a service's habits. */
+const UNWATCHED_SWEEPS = 2;
 /** At most one living row in this many sweeps is taken for deleted, if a service misses rows by chance. */
 const SWEEPS_PER_MISTAKE = 100_000;
 /** At this score a row counts as deleted: 1, less what a sum of fractions can lose. */
@@ -119,7 +121,7 @@ export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
     Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
   const share = (returned: number): number => Math.max(lost, returned / (returned + gone + 1));
   return {
-    inside: worth(PRIOR.inside / (Math.max(1, rows) * Math.max(1, sweeps)), inside),
+    inside: worth(PRIOR.inside / (Math.max(1, rows) * Math.max(1, sweeps - UNWATCHED_SWEEPS)), inside),
     between: worth(PRIOR.between, share(back)),
     frozen: worth(PRIOR.frozen, share(frozen)),
     edge: worth(PRIOR.edge, edge / (sweeps + 1)),
