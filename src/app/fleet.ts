@@ -11,7 +11,7 @@ import type { Secret } from '../base/secret.ts';
 import type { OwnFolder } from '../fleet/decide/lease.ts';
 import { Fleet, type FleetDeps, type Lease } from '../fleet/fleet.ts';
 import { type FleetRows, openFleetTable, readFleet } from '../fleet/table.ts';
-import { rowsAfter } from '../restore/rebuild.ts';
+import { rowsMissing } from '../restore/rebuild.ts';
 import { counted } from '../text/text.ts';
 import { lookAtCopy, openCopySession, openPublisher, restoreIfCopied } from './publish.ts';
 
@@ -69,7 +69,7 @@ export async function prepareFolder(
       const rows = `${counted(checking, 'outbox row')} will be looked for upstream before anything is sent`;
       log.info(facts, `${source}: restored from the copy of ${readAt ?? 'an unknown moment'}; ${rows}`);
     }
-    tellAside(aside, restored?.readAt ?? null, { source, log });
+    tellAside(aside, settings.mirrorPath, { source, log });
   }
   writeMark(dataDir, { epoch: taking.epoch, isWhole: false });
 }
@@ -87,15 +87,15 @@ function putAside({ dataDir, mirrorPath }: Settings): { folder: string; mirror: 
 /** What was accepted here within the lag of the copy is in no other place: a person is told where. */
 function tellAside(
   aside: ReturnType<typeof putAside> | null,
-  readAt: string | null,
+  path: string,
   { source, log }: { source: string; log: Logger },
 ): void {
   if (!aside || aside.isWhole) return;
   const { folder, mirror } = aside;
-  const rows = rowsAfter(mirror, readAt ?? '');
+  const rows = rowsMissing(mirror, path);
   const facts = { event: 'fleet.aside', source, folder, rows };
   const lost =
-    rows === 0 ? '' : `; ${counted(rows, 'row')} of its outbox may not be in the copy: import them again`;
+    rows === 0 ? '' : `; ${counted(rows, 'row')} of its outbox are not in the copy: import them again`;
   log[rows === 0 ? 'info' : 'warn'](facts, `${source}: the old folder is kept as ${folder}${lost}`);
 }
 

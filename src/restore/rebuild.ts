@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
+import { isThere } from '../base/files.ts';
 import { parseJson } from '../base/json.ts';
 import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
 import type { StoredChange } from '../changes/change.ts';
 import { canonicalJson } from '../contract/json.ts';
 import { migrate, migrations, refuseOlder, versionOf } from '../db/migrate.ts';
 import { type OpenOptions, openAsItIs } from '../db/open.ts';
-import { closeAfter, dropMeta, rowsOf, scalar, writeMeta } from '../db/sql.ts';
+import { closeAfter, countRows, dropMeta, rowsOf, scalar, writeMeta } from '../db/sql.ts';
 import type { UnreadableList } from '../mirror/decide/types.ts';
 import { markPutBack } from '../mirror/file/older-copy.ts';
 import { unreadableList } from '../mirror/suppression/list.ts';
@@ -144,11 +145,15 @@ function refuseDamaged(db: Database.Database, file: string): void {
     });
 }
 
-/** Rows of the outbox that were accepted after a moment, in a mirror that is no longer used. */
-export function rowsAfter(path: string, at: string): number {
-  return closeAfter(new Database(path), (db) =>
-    Number(scalar(db)<[string], number>('SELECT count(*) FROM outbox WHERE created_at > ?').get(at)),
-  );
+/** Rows of the outbox in a mirror that is no longer used which the mirror in its place does not know. */
+export function rowsMissing(old: string, path: string): number {
+  return closeAfter(new Database(old), (db) => {
+    if (!isThere(path)) return countRows(db, 'outbox');
+    db.prepare('ATTACH ? AS now').run(path);
+    const known = 'SELECT 1 FROM now.outbox known WHERE known.source_key = o.source_key';
+    const missing = `SELECT count(*) FROM main.outbox o WHERE NOT EXISTS (${known})`;
+    return scalar(db)<[], number>(missing).get() ?? 0;
+  });
 }
 
 export function newLife(): string {

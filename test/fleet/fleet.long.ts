@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -178,6 +178,8 @@ async function isQuiet(): Promise<boolean> {
 interface Verdict {
   rows: number;
   lost: string[];
+  /** Accepted by a machine that was lost before its copy had them: they are in its old folder. */
+  lostWithinTheLag: number;
   doubledInSilence: string[];
   secondPostsTold: number;
   leftToAPerson: number;
@@ -189,6 +191,7 @@ async function judge(): Promise<void> {
   const verdict: Verdict = {
     rows: 0,
     lost: [],
+    lostWithinTheLag: 0,
     doubledInSilence: [],
     secondPostsTold: 0,
     leftToAPerson: 0,
@@ -201,7 +204,7 @@ async function judge(): Promise<void> {
     const known = new Map(inMirror(mirror, readRows).map((row) => [row.title, row]));
     for (let i = 0; i < rows; i++) {
       const title = `Row ${source}-${i}`;
-      judgeRow(verdict, title, known.get(title), made.get(title) ?? []);
+      judgeRow(verdict, { source, title }, known.get(title), made.get(title) ?? []);
     }
     verdict.falseDeletions += inMirror(mirror, (db) =>
       Number(db.prepare('SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL').pluck().get()),
@@ -225,9 +228,13 @@ async function judge(): Promise<void> {
   if (isBroken || verdict.falseDeletions > 0) process.exitCode = 1;
 }
 
+function oldFolders(source: string): string[] {
+  return globSync(`*/data/${source}*/mirror.db`, { cwd: folder }).map((path) => join(folder, path));
+}
+
 function judgeRow(
   verdict: Verdict,
-  title: string,
+  { source, title }: { source: string; title: string },
   row: SentRow | undefined,
   posts: readonly LedgerEntry[],
 ): void {
@@ -235,7 +242,11 @@ function judgeRow(
   const isShown = row?.state === 'uncertain' || (row?.duplicate_of ?? null) !== null;
   const isKept = row?.state === 'uncertain' || posts.some(({ post_id }) => post_id === row?.post_id);
   const said = `${title}: ${JSON.stringify(row)}, upstream: ${JSON.stringify(posts)}`;
-  if (!isKept) verdict.lost.push(said);
+  const isInOldFolder =
+    !row &&
+    oldFolders(source).some((mirror) => inMirror(mirror, readRows).some((old) => old.title === title));
+  if (!isKept && isInOldFolder) verdict.lostWithinTheLag++;
+  else if (!isKept) verdict.lost.push(said);
   if (posts.length > 1 && !isShown) verdict.doubledInSilence.push(said);
   if (posts.length > 1 && isShown) verdict.secondPostsTold++;
   if (row?.state === 'uncertain') verdict.leftToAPerson++;
