@@ -37,6 +37,8 @@ const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const NAMES = ['one', 'two', 'three'];
 const KINDS = ['kill', 'freeze', 'cut from PostgreSQL', 'service cut off', 'PostgreSQL restarts'] as const;
 const LINES = '    push_per_minute: 120\n    push_settle: 2s\n    head_every: 10s\n    sweep_every: 30s\n';
+/** A source moves in a second at the very least: creates of two machines closer together come from two senders. */
+const CLOSE_MS = 1000;
 const QUIET_MS = 600_000;
 const TAKEOVER_MS = 180_000;
 
@@ -252,9 +254,6 @@ function judgeRow(
   if (row?.state === 'uncertain') verdict.leftToAPerson++;
   if (row?.was_ambiguous === 1) verdict.onceUnclear++;
 }
-
-/** A source moves in a second at the very least: creates of two machines closer together come from two senders. */
-const CLOSE_MS = 1000;
 
 function twoSenders(): string[] {
   return SOURCES.flatMap((source) => {

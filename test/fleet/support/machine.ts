@@ -75,7 +75,7 @@ ${lines}`,
     said: () => said,
     async start() {
       const begun = said.length;
-      const started = spawnCli(['start'], { cwd: folder, env });
+      const started = spawnCli(['start'], { cwd: folder, env, lifetimeMs: 3_600_000 });
       child = started;
       started.stderr.on('data', (chunk: Buffer) => {
         said += chunk.toString();
