@@ -83,7 +83,7 @@ export function loadSources(input: LoadInput): Sources | null {
     const unknown = unknownFields(name, fields);
     const given = merged(file.defaults, fields);
     const source = sourceOf(name, given, { input, folder, dataDir, exportDir: shared.exportDir });
-    const wrong = unknown.length > 0 ? [] : source.problems.map((text) => located(text, name, line, given));
+    const wrong = source.problems.map((text) => located(text, name, line, given));
     problems.push(...unknown, ...missing(name, line, fields), ...wrong);
     if (shared.fleetUrl && source.settings.queueUrl)
       problems.push({

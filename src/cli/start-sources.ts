@@ -83,6 +83,8 @@ async function openSet(shared: Settings, { log, opened, releasePort, member }: O
   const set = createSourceSet(log, (name) => member()?.knows(name) ?? false);
   opened.push(() => set.close());
   const metrics = createMetrics();
+  const agents = mcpToken === null ? null : (await import('../sources/agents.ts')).agentsOfAll(set, log);
+  opened.push(async () => agents?.close());
   const http = await startHttp({
     ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics, releasePort },
     sites: (address) => (member()?.sites ?? sitesOf(set))(address),
@@ -94,6 +96,7 @@ async function openSet(shared: Settings, { log, opened, releasePort, member }: O
           hasLogin: token !== null,
           ...(shared.fleetUrl ? { checks } : {}),
         }),
+      ...(agents ? [agents.part] : []),
     ],
   });
   opened.push(() => http.close());

@@ -120,8 +120,8 @@ async function openSite(app: App, service: Service, opened: Closer[]): Promise<r
   const { parts, close } = await openParts({ app, service });
   opened.push(close);
   if (app.settings.mcpToken === null) return parts;
-  const { agentsPart } = await import('../mcp/http.ts');
-  const agents = agentsPart(app);
+  const { agentsOf } = await import('../mcp/http.ts');
+  const agents = agentsOf(app);
   opened.push(agents.close);
   return [...parts, agents.part];
 }

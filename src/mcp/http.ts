@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
+import type { Logger } from '../base/log.ts';
 import { missingPackage } from '../base/program.ts';
 import { MCP_PATH } from '../http/server/guard.ts';
 import { refuse } from '../http/server/replies.ts';
 import type { HttpPart } from '../http/server/site.ts';
+import type { Agents } from './open.ts';
 
 export interface AgentsPart {
   part: HttpPart;
@@ -17,13 +19,13 @@ const MOST_SUBSCRIPTIONS = 4;
  * `/mcp`: the same tools over HTTP. The guard has seen the token. The library is loaded with the first request, as most services are
  * never asked by an agent.
  */
-export function agentsPart(app: Pick<App, 'settings' | 'clock' | 'log'>): AgentsPart {
+export function agentsPart(log: Logger, openTools: () => Promise<Agents>): AgentsPart {
   let opening: ReturnType<typeof openHandler> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     // The router also understands other spellings of the path, for which the guard has asked for another token or for none.
     if (request.raw.url?.split('?', 1)[0] !== MCP_PATH)
       return refuse(reply, { status: 404, detail: `There is nothing here; the tools are at ${MCP_PATH}.` });
-    opening ??= openHandler(app);
+    opening ??= openHandler(log, openTools);
     try {
       const { fetch } = await opening;
       return reply.send(await fetch(webRequest(request, goneWith(reply)), { parsedBody: request.body }));
@@ -46,15 +48,19 @@ export function agentsPart(app: Pick<App, 'settings' | 'clock' | 'log'>): Agents
   };
 }
 
-async function openHandler(app: Pick<App, 'settings' | 'clock' | 'log'>) {
-  const [{ createMcpHandler }, { openAgents }] = await Promise.all([
+/** The tools of one mirror. */
+export function agentsOf(app: Pick<App, 'settings' | 'clock' | 'log'>): AgentsPart {
+  return agentsPart(app.log, async () => (await import('./open.ts')).openAgents(app));
+}
+
+async function openHandler(log: Logger, openTools: () => Promise<Agents>) {
+  const [{ createMcpHandler }, agents] = await Promise.all([
     import('@modelcontextprotocol/server'),
-    import('./open.ts'),
+    openTools(),
   ]);
-  const agents = await openAgents(app);
   // Without its words, which may be those of the client.
   const onerror = ({ name }: Error): void =>
-    app.log.debug({ event: 'mcp.refused', error: name }, 'a request of an agent was refused');
+    log.debug({ event: 'mcp.refused', error: name }, 'a request of an agent was refused');
   const handler = createMcpHandler(agents.servers, { onerror, maxSubscriptions: MOST_SUBSCRIPTIONS });
   return { fetch: handler.fetch, end: () => handler.close(), close: () => agents.close() };
 }

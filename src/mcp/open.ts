@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileOf, openFeed, openQueries, viewOutbox } from '../app/readers.ts';
 import type { App } from '../app.ts';
@@ -11,16 +12,65 @@ import { AGENT_LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
 import { textRules } from './text.ts';
 
-interface Agents {
+export interface Agents {
   servers: ReturnType<typeof mcpServers>;
   close(): Promise<void>;
 }
 
-export async function openAgents({
-  settings,
-  clock,
-  log,
-}: Pick<App, 'settings' | 'clock' | 'log'>): Promise<Agents> {
+export async function openAgents(app: AgentsApp): Promise<Agents> {
+  const { use, facts, hasDrafts, close } = await openWork(app);
+  return { servers: mcpServers({ use, facts, hasDrafts, log: app.log, version: versionText() }), close };
+}
+
+/** The same tools for several sources: each call names its source. `apps` are those that are open now, by their names. */
+export function openAgentsOfAll(
+  apps: () => ReadonlyMap<string, AgentsApp>,
+  { clock, log }: Omit<AgentsApp, 'settings'>,
+): Agents {
+  const opened = new Map<AgentsApp, Promise<Work>>();
+  /** A source that stopped, or began anew, is let go of. */
+  const closeOthers = (now: readonly AgentsApp[]): void => {
+    for (const [app, work] of opened)
+      if (!now.includes(app) && opened.delete(app))
+        void work.then(({ close }) => close()).catch(() => undefined);
+  };
+  const workOf = async (name: string): Promise<Work> => {
+    closeOthers([...apps().values()]);
+    const app = apps().get(name);
+    if (!app) throw new AppError('usage', `there is no source ${name}, or it is not open just now`);
+    const work = opened.get(app) ?? openWork(app);
+    opened.set(app, work);
+    return await work.catch((error: unknown) => {
+      opened.delete(app);
+      throw error;
+    });
+  };
+  // What a refusal quotes is shown as strictly as in any source.
+  const rules = textRules({ key: randomBytes(32), upstream: null });
+  const facts = { rules, key: null, clock, timeZone: 'UTC', usualDelivered: null };
+  const refused = async (): Promise<never> => {
+    throw new AppError('usage', `say which source: ${[...apps().keys()].join(', ')}`);
+  };
+  const hasDrafts = (): boolean =>
+    [...apps().values()].some(({ settings }) => settings.mcpWrite === 'drafts');
+  const sources = { names: () => [...apps().keys()], workOf };
+  return {
+    servers: mcpServers({
+      use: refused,
+      facts,
+      hasDrafts: hasDrafts(),
+      log,
+      version: versionText(),
+      sources,
+    }),
+    close: async () => closeOthers([]),
+  };
+}
+
+type AgentsApp = Pick<App, 'settings' | 'clock' | 'log'>;
+type Work = Awaited<ReturnType<typeof openWork>>;
+
+async function openWork({ settings, clock }: Omit<AgentsApp, 'log'>) {
   const { timeZone, deliveredStatuses: usualDelivered, dataDir } = settings;
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
@@ -32,11 +82,7 @@ export async function openAgents({
     return await work(handles);
   };
   const facts = { rules, key, clock, timeZone, usualDelivered };
-  const hasDrafts = openDrafts !== null;
-  return {
-    servers: mcpServers({ use, facts, hasDrafts, log, version: versionText() }),
-    close: handles.close,
-  };
+  return { use, facts, hasDrafts: openDrafts !== null, close: handles.close };
 }
 
 type Handles = ToolHandles & { close(): Promise<void> };

@@ -23,6 +23,8 @@ interface McpOptions {
   log: Logger;
   version: string;
   limits?: Partial<AgentLimits>;
+  /** Where a call names one of several sources. */
+  sources?: { names(): string[]; workOf(name: string): Promise<Pick<McpOptions, 'use' | 'facts'>> };
 }
 
 /**
@@ -30,7 +32,7 @@ interface McpOptions {
  * library's own way to add tools answers for those it does not know before anybody could limit or log the call, so requests are taken here.
  */
 export function mcpServers(options: McpOptions): () => Server {
-  const { use, facts, version, hasDrafts } = options;
+  const { version, hasDrafts } = options;
   const limits = { ...AGENT_LIMITS, ...options.limits };
   const run = runner(options, limits);
   const tools = hasDrafts ? [...TOOLS, DRAFT_POST] : TOOLS;
@@ -43,10 +45,11 @@ export function mcpServers(options: McpOptions): () => Server {
     );
     server.setRequestHandler('tools/list', () => {
       listed ??= tools.map(listedTool);
-      return { tools: listed };
+      const { sources } = options;
+      return { tools: sources ? listed.map((tool) => withSource(tool, sources.names())) : listed };
     });
     server.setRequestHandler('tools/call', async ({ params }, context) =>
-      server.projectCallToolResult(await callTool(params, context, { use, facts, run, limits }), undefined),
+      server.projectCallToolResult(await callTool(params, context, { ...options, run, limits }), undefined),
     );
     addResources(server, run);
     addPrompts(server, run);
@@ -143,7 +146,7 @@ interface ToolCall {
 async function callTool(
   { name, arguments: given }: ToolCall,
   context: ServerContext,
-  { use, facts, run, limits }: Pick<McpOptions, 'use' | 'facts'> & { run: Run; limits: AgentLimits },
+  { run, limits, ...options }: McpOptions & { run: Run; limits: AgentLimits },
 ) {
   const tool = KNOWN.get(name);
   let result: Record<string, unknown> = {};
@@ -152,16 +155,40 @@ async function callTool(
     context,
     async (signal) => {
       if (!tool) throw new AppError('usage', 'there is no such tool');
+      const { source, asked, use, facts } = await workFor(options, given);
       const whole = await use((handles) =>
-        tool.run(stoppable({ ...handles, ...facts }, signal), parsed(tool, given)),
+        tool.run(stoppable({ ...handles, ...facts }, signal), parsed(tool, asked)),
       );
-      result = fitting(whole, limits.resultBytes);
+      result = { ...source, ...fitting(whole, limits.resultBytes) };
       return JSON.stringify(result);
     },
   );
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
   const content = [{ type: 'text' as const, text }];
   return outcome === 'answered' ? { content, structuredContent: result } : { content, isError: true };
+}
+
+/** Of the source that the call names, where there are several; its name is in the answer. */
+async function workFor(options: McpOptions, given: Record<string, unknown> = {}) {
+  const { use, facts, sources } = options;
+  if (!sources) return { source: {}, asked: given, use, facts };
+  const { source, ...asked } = given;
+  if (typeof source !== 'string' || !sources.names().includes(source))
+    throw new AppError('usage', `source must be one of ${sources.names().join(', ')}`);
+  return { source: { source }, asked, ...(await sources.workOf(source)) };
+}
+
+function withSource(tool: ListedTool, names: readonly string[]): ListedTool {
+  const { properties, required = [] } = tool.inputSchema;
+  const source = { type: 'string', enum: [...names], description: 'which of the mirrored services' };
+  return {
+    ...tool,
+    inputSchema: {
+      ...tool.inputSchema,
+      properties: { source, ...properties },
+      required: ['source', ...required],
+    },
+  };
 }
 
 function stoppable(deps: ToolDeps, signal: AbortSignal): ToolDeps {

@@ -122,13 +122,13 @@ function notOpen(name: string, trouble: string | null): AppError {
 }
 
 async function siteOf({ app, service }: Opened, metrics: Metrics, mount: string): Promise<Site> {
-  const [{ openParts }, { openSite }, { agentsPart }] = await Promise.all([
+  const [{ openParts }, { openSite }, { agentsOf }] = await Promise.all([
     import('../http/compose.ts'),
     import('../http/server/site.ts'),
     import('../mcp/http.ts'),
   ]);
   const { parts, close } = await openParts({ app, service }, { mount });
-  const agents = app.settings.mcpToken === null ? null : agentsPart(app);
+  const agents = app.settings.mcpToken === null ? null : agentsOf(app);
   const { progress, queues } = service;
   const all = agents ? [...parts, agents.part] : parts;
   try {

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, type Logger, SILENT } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { HttpPart } from '../../src/http/server/site.ts';
-import { agentsPart } from '../../src/mcp/http.ts';
+import { agentsOf } from '../../src/mcp/http.ts';
 import { ask } from '../http/client.ts';
 import { open, type Running, TOKEN } from '../http/service.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -29,7 +29,7 @@ describe('the tools for assistants over HTTP', () => {
     { log, onRequest }: { log: Logger; onRequest?: (body: string) => void } = { log: SILENT },
   ): Promise<Running> {
     const settings = loadSettings({ flags: {}, env: mirror.env, cwd: '/', isTerminal: false });
-    const agents = agentsPart({ settings, clock: systemClock, log });
+    const agents = agentsOf({ settings, clock: systemClock, log });
     const part: HttpPart = (scope, replies) => {
       scope.addHook('preHandler', async ({ body }) => onRequest?.(JSON.stringify(body)));
       return agents.part(scope, replies);
