@@ -5,6 +5,8 @@ import { readOverview } from '../../src/reports/overview.ts';
 import type { Row } from '../../src/reports/report.ts';
 import { openReportReader } from '../../src/reports/store.ts';
 import { createRandom } from '../../src/sandbox/random.ts';
+import { readCustomers } from '../../src/segments/file.ts';
+import { openSegmentStore } from '../../src/segments/store.ts';
 import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { survivalByHand, type Time } from './by-hand.ts';
@@ -180,7 +182,74 @@ for (const seed of [1, 2, 3])
       const { rows } = await ask('first-reply', { since: '2025-12-15', by: 'board' });
       assert.deepEqual(sorted(rows), sorted(repliesByHand(ledger, Date.parse('2025-12-15'))));
     });
+
+    it('two periods side by side have the figures of each', async (t) => {
+      const { ledger, ask } = await tellLedger(t, seed);
+      const [before, since, until] = ['2026-01-24', '2026-01-31', '2026-02-07'];
+      const { rows } = await ask('gaining-posts', {
+        ...{ since, until, against: 'previous', includeClosed: true, limit: 1000 },
+      });
+      const gainedIn = (post: unknown, from: string, to: string): number =>
+        total(within(gainsOf(ledger), Date.parse(from), Date.parse(to)).filter((gain) => gain.post === post));
+      assert.ok(rows.length > 5);
+      for (const row of rows) {
+        const then = gainedIn(row.post, before, since);
+        assert.deepEqual(
+          [row.gained, row.gained_before],
+          [gainedIn(row.post, since, until), then > 0 ? then : null],
+        );
+      }
+    });
+
+    it('a segment has the votes of the posts that its people wrote', async (t) => {
+      const { ledger, story, ask } = await tellLedger(t, seed);
+      await importPro(t, story);
+      const authors = new Map(
+        ledger.looks.flatMap(({ posts }) => [...posts].map(([id, post]) => [id, post.creator])),
+      );
+      const gains = gainsOf(ledger).filter(({ post }) => authors.get(post) === ANN.id);
+      const { rows } = await ask('votes', { since: '2026-01-05', segment: 'plan=Pro' });
+      for (const { week, gained } of rows) {
+        const begins = Date.parse(`${week}T00:00:00.000Z`);
+        assert.equal(gained ?? 0, total(within(gains, begins, begins + 7 * DAY)), String(week));
+      }
+    });
+
+    it('what was shipped is what was seen to become done, with who asked for it', async (t) => {
+      const { ledger, ask } = await tellLedger(t, seed);
+      const since = '2026-01-20';
+      const done = staysOf(ledger).filter(
+        ({ status, began, ended }) => status === 3 && ended === null && (began ?? 0) >= Date.parse(since),
+      );
+      const last = ledger.looks.at(-1)?.posts;
+      const seen = done.filter(({ post, began }) => {
+        const { creator, created } = last?.get(post) ?? {};
+        // A post that was done when it was first seen was not seen to become it.
+        return creator === ANN.id && began !== created;
+      });
+      const { rows } = await ask('shipped', { since });
+      assert.ok(seen.length > 0);
+      assert.deepEqual(
+        rows.map(({ email, posts, post_ids }) => [email, posts, post_ids]),
+        [
+          [
+            ANN.email,
+            seen.length,
+            seen
+              .map(({ post }) => post)
+              .sort((a, b) => a - b)
+              .join(' '),
+          ],
+        ],
+      );
+    });
   });
+
+async function importPro(t: TestContext, { path }: Story): Promise<void> {
+  const store = openSegmentStore({ path, upstream: UPSTREAM, holder: 'the test' });
+  t.after(() => store.close());
+  store.import(readCustomers(`email,plan\n${ANN.email},Pro\n`), 'mia', START);
+}
 
 function byPost(a: { post?: unknown }, b: { post?: unknown }): number {
   return Number(a.post) - Number(b.post);
