@@ -1,4 +1,5 @@
 import type { BenchSet } from '../frame/set.ts';
+import { answersSet } from './answers.ts';
 import { duplicatesSet } from './duplicates.ts';
 import { exportSet } from './export.ts';
 import { headSet } from './head.ts';
@@ -36,6 +37,7 @@ export const SETS: readonly BenchSet[] = [
   pushSet,
   queueSet,
   overviewSet,
+  answersSet,
   startSet,
   mcpSet,
   scalingSet,
