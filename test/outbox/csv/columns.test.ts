@@ -234,3 +234,13 @@ test('the line that tells Excel the delimiter is no header', async () => {
   assert.deepEqual((await read('sep=;\nboard;title')).headers, ['board', 'title']);
   assert.match((await refusal('board;sep=;\nb;One;\n')).message, /title/);
 });
+
+describe('a file about which several things are asked', () => {
+  test('is refused with all of them at once', async () => {
+    const { message, hint } = await refusal(
+      'Subject,Preview\nDark mode,"Please make it dark, it is so bright"\n',
+    );
+    assert.equal(message.split('; ').length, 2);
+    assert.match(hint ?? '', /^Which column is the text\?.*\nWhich board do the rows go to\?/);
+  });
+});

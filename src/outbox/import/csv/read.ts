@@ -42,8 +42,7 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
     const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
     const { mapping, stateColumns } = columns;
-    const [first] = unclear;
-    if (first) throw new AppError('usage', first.problem, { hint: first.hint });
+    if (unclear.length > 0) throw questionsOf(unclear);
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
     const { board, chooseBoard } = options;
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
@@ -69,6 +68,12 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
     await text.pieces.return();
     throw error;
   }
+}
+
+/** All questions at once: whoever cannot be asked answers them in one go. */
+function questionsOf(unclear: Columns['unclear']): AppError {
+  const problem = unclear.map((question) => question.problem).join('; ');
+  return new AppError('usage', problem, { hint: unclear.map(({ hint }) => hint).join('\n') });
 }
 
 /** How a file looks before anybody has said how to read it. */
