@@ -62,7 +62,11 @@ export const page = pageOf<PeopleAnswer>({
       placeholder: 'Name, e-mail or number',
     } as const;
     return [
-      pageHead('People', `${number(answer.total)} people of this mirror.`),
+      pageHead(
+        'People',
+        `${number(answer.total)} people of this mirror.`,
+        h('a.button', { href: '/customers' }, 'Customers'),
+      ),
       h(
         'div.filters',
         field(

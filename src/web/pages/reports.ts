@@ -19,7 +19,11 @@ export const page = pageOf<ReportsAnswer>({
       ),
     );
     return [
-      pageHead('Reports', 'Ready-made answers, the same as on the command line.'),
+      pageHead(
+        'Reports',
+        'Ready-made answers, the same as on the command line.',
+        h('a.button', { href: '/rules' }, 'Rules'),
+      ),
       h(
         'div.grid',
         card({ title: 'All reports', size: 'two-thirds' }, h('ul.plain.choices', items)),

@@ -80,6 +80,9 @@ export async function openServed(options: StageOptions = {}): Promise<Served> {
     let service = await start(given, folder);
     opened.push(() => service.stop('SIGTERM'));
     const { url } = service;
+    const csv = 'email,company,plan,mrr\nbuyer@example.com,Acme,Pro,100\n';
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/data/segments`, { method: 'POST', headers, body: JSON.stringify({ csv }) });
     const restart = async (): Promise<void> => {
       await service.stop('SIGKILL');
       service = await start({ ...given, HTTP_PORT: new URL(url).port }, folder);
