@@ -86,7 +86,7 @@ function addWebhook(say: (words: Child) => void, reload: () => Promise<void>): v
   openForm({
     title: 'Add a webhook',
     content: [
-      input('url', 'Address', { type: 'url', required: true, placeholder: 'https://example.com/hook' }),
+      input('url', 'Address', { type: 'url', required: true, placeholder: 'https://…/hook' }),
       field(
         'Form of the messages',
         h(
