@@ -58,14 +58,6 @@ export function openWebhookStore(options: OpenOptions) {
   const enable = db.prepare(`
     UPDATE webhooks SET failures = 0, failing_since = NULL, not_before = NULL, disabled_at = NULL, disabled_why = NULL WHERE id = ?`);
   const pause = db.prepare('UPDATE webhooks SET disabled_at = $at, disabled_why = $why WHERE id = $id');
-  const note = db.prepare(`
-    INSERT INTO webhook_deliveries (webhook, change, type, at, ms, status, error)
-    VALUES ($id, $change, $type, $at, $ms, $status, $error)`);
-  const trim = db.prepare(`
-    DELETE FROM webhook_deliveries WHERE webhook = $id AND n <=
-      (SELECT n FROM webhook_deliveries WHERE webhook = $id ORDER BY n DESC LIMIT 1 OFFSET ${KEPT_DELIVERIES})`);
-  const deliveries = db.prepare<[string, number], Delivery>(`
-    SELECT n, change, type, at, ms, status, error FROM webhook_deliveries WHERE webhook = ? ORDER BY n DESC LIMIT ?`);
   const forget = [
     db.prepare('DELETE FROM webhooks WHERE id NOT IN (SELECT value FROM json_each(?))'),
     db.prepare('DELETE FROM webhook_deliveries WHERE webhook NOT IN (SELECT value FROM json_each(?))'),
@@ -95,13 +87,27 @@ export function openWebhookStore(options: OpenOptions) {
     enable: (id: string): void => void enable.run(id),
     /** A person says that it is to be left alone for now. */
     pause: (id: string, at: string): void => void pause.run({ id, at, why: PAUSED }),
+    ...deliveryLog(db),
+    author: (userId: number) => author.get(userId) ?? null,
+    close: (): void => void db.close(),
+  };
+}
+
+function deliveryLog(db: Db) {
+  const note = db.prepare(`
+    INSERT INTO webhook_deliveries (webhook, change, type, at, ms, status, error)
+    VALUES ($id, $change, $type, $at, $ms, $status, $error)`);
+  const trim = db.prepare(`
+    DELETE FROM webhook_deliveries WHERE webhook = $id AND n <=
+      (SELECT n FROM webhook_deliveries WHERE webhook = $id ORDER BY n DESC LIMIT 1 OFFSET ${KEPT_DELIVERIES})`);
+  const deliveries = db.prepare<[string, number], Delivery>(`
+    SELECT n, change, type, at, ms, status, error FROM webhook_deliveries WHERE webhook = ? ORDER BY n DESC LIMIT ?`);
+  return {
     note: db.transaction((id: string, delivery: Omit<Delivery, 'n'>): void => {
       note.run({ id, ...delivery });
       trim.run({ id });
     }),
     deliveries: (id: string, limit: number): Delivery[] => deliveries.all(id, limit),
-    author: (userId: number) => author.get(userId) ?? null,
-    close: (): void => void db.close(),
   };
 }
 
