@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { LineCounter, Node, Pair, YAMLMap } from 'yaml';
 
 /** `sources.yaml` as it is written: names and texts, each with its line. What they mean is in `sources.ts`. */
-export interface SourceFile {
+export interface SourcesFile {
   defaults: Map<string, SourceField>;
   sources: Map<string, { line: number; fields: Map<string, SourceField> }>;
 }
@@ -25,13 +25,13 @@ export const VARIABLE = '\\$\\{([A-Za-z_][A-Za-z0-9_]*)\\}';
 type Lookup = (name: string) => string | undefined;
 
 /** Reads the whole file and notes every problem on the way; `lookup` tells what `${NAME}` is. */
-export function parseSourceFile(text: string, lookup: Lookup): { file: SourceFile; problems: Problem[] } {
+export function parseSourceFile(text: string, lookup: Lookup): { file: SourcesFile; problems: Problem[] } {
   const yaml = loadYaml();
   const lines = new yaml.LineCounter();
   // No pretty errors: they quote the line, and it may hold a token.
   const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const reader = createReader(yaml, lines, lookup);
-  const file: SourceFile = { defaults: new Map(), sources: new Map() };
+  const file: SourcesFile = { defaults: new Map(), sources: new Map() };
   for (const { pos, message } of [...document.errors, ...document.warnings])
     reader.note(lines.linePos(pos[0]).line, `this is not YAML: ${message}`);
   if (reader.problems.length > 0) return { file, problems: reader.problems };
@@ -48,7 +48,7 @@ export function parseSourceFile(text: string, lookup: Lookup): { file: SourceFil
   return { file, problems: reader.problems };
 }
 
-function readSources(reader: Reader, node: Node | null, sources: SourceFile['sources']): void {
+function readSources(reader: Reader, node: Node | null, sources: SourcesFile['sources']): void {
   for (const { name, line, value } of reader.entries(node, 'sources')) {
     if (NAME.test(name)) sources.set(name, { line, fields: reader.fields(value, name) });
     else reader.note(line, `"${name}" is no name of a source: use 1 to 40 small letters, digits and hyphens`);

@@ -53,7 +53,7 @@ export function isSecret(name: FieldName): boolean {
   return 'secret' in SETTINGS[SOURCE_FIELDS[name]];
 }
 
-export interface Source {
+export interface ConfiguredSource {
   name: string;
   settings: Settings;
   input: LoadInput;
@@ -63,7 +63,7 @@ export interface Sources {
   path: string;
   /** What holds for the process: where it listens, how it logs, the folder of all sources. */
   shared: Settings;
-  all: readonly Source[];
+  all: readonly ConfiguredSource[];
 }
 
 /** Null where there is no such file, and the settings alone say what is mirrored. */
@@ -97,7 +97,7 @@ export function loadSources(input: LoadInput): Sources | null {
 }
 
 /** Those that SOURCE names, in the order of the file; all where it names none. */
-export function chosenSources({ all, path }: Sources, input: LoadInput): readonly Source[] {
+export function chosenSources({ all, path }: Sources, input: LoadInput): readonly ConfiguredSource[] {
   const given = givenText('source', input);
   if (given === null) return all;
   const names = given.text.split(',').map((name) => name.trim());

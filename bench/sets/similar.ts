@@ -5,7 +5,7 @@ import { topic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
 import { openSearchReads } from '../../src/search/search.ts';
 import type { SimilarRequest } from '../../src/search/similar.ts';
 import { CsvParser } from '../../src/text/csv.ts';
-import { likeness, wordsOf } from '../../src/text/words.ts';
+import { distinctWords, likeness } from '../../src/text/words.ts';
 import { tidy } from '../../src/upkeep/housekeeping.ts';
 import { median } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';
@@ -178,7 +178,7 @@ async function recallAt10(
 
 /** What one does without an index: the ten posts whose titles share most of their words, counted in letters. */
 function byTitle(posts: readonly BenchPost[]): (id: number) => Promise<number[]> {
-  const titles = posts.map(({ id, title }) => ({ id, words: wordsOf(title) }));
+  const titles = posts.map(({ id, title }) => ({ id, words: distinctWords(title) }));
   return async (about) => {
     const own = titles[about - 1]?.words ?? new Set();
     return titles

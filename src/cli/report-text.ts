@@ -1,6 +1,6 @@
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
-import type { Column, ReportResult, Value } from '../reports/report.ts';
+import type { ReportColumn, ReportResult, Value } from '../reports/report.ts';
 import { durationText } from '../text/text.ts';
 import { bar, cellLine, cut, sparkline, table } from './table.ts';
 
@@ -103,7 +103,7 @@ interface Style {
   calendar: Calendar;
 }
 
-function drawColumn(column: Column, rows: ReportResult['rows'], style: Style): Drawn {
+function drawColumn(column: ReportColumn, rows: ReportResult['rows'], style: Style): Drawn {
   const { charts } = style;
   const values = rows.map((row) => row[column.name] ?? null);
   const isTitle = TITLES.includes(column.name);
@@ -127,7 +127,7 @@ function bars(values: readonly Value[], width: number): string[] {
   return numbers.map((value) => bar(value, largest, width));
 }
 
-function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): string {
+function cellText(value: Value, { kind }: ReportColumn, { charts, calendar }: Style): string {
   if (value === null) return kind === 'remark' ? '' : '–';
   if (Array.isArray(value)) return charts ? sparkline(value) : value.join(' ');
   if (typeof value === 'string') return wordsOf(value, kind, calendar);
@@ -141,7 +141,7 @@ function cellText(value: Value, { kind }: Column, { charts, calendar }: Style): 
 }
 
 /** Moments by the reader's clock; the date of a week is one already. */
-function wordsOf(value: string, kind: Column['kind'], calendar: Calendar): string {
+function wordsOf(value: string, kind: ReportColumn['kind'], calendar: Calendar): string {
   if (kind === 'time') return minute(value, calendar);
   return kind === 'date' && value.length > 10 ? calendar.clockAt(value).slice(0, 10) : value;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { CompanyView } from '../search/browse/company.ts';
 import type { CustomerFile, Role } from '../segments/file.ts';
-import type { Imported, ListedSegment, SegmentsState } from '../segments/store.ts';
+import type { ImportedCustomers, ListedSegment, SegmentsState } from '../segments/store.ts';
 import { counted, grouped } from '../text/text.ts';
 import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { table } from './table.ts';
@@ -98,7 +98,7 @@ function told({ customers, columns, unread, notes }: CustomerFile) {
 
 const LISTED = 20;
 
-function importText(file: CustomerFile, imported: Imported | null): string {
+function importText(file: CustomerFile, imported: ImportedCustomers | null): string {
   const { columns, customers, unread, notes } = file;
   const named = (['email', 'domain', 'company', 'plan', 'value'] as const).flatMap((role) =>
     columns[role] === null ? [] : [`${role} from "${columns[role]}"`],
@@ -119,7 +119,7 @@ function importText(file: CustomerFile, imported: Imported | null): string {
   return lines.join('\n');
 }
 
-function doneText({ customers, people, added, removed, erased }: Imported): string {
+function doneText({ customers, people, added, removed, erased }: ImportedCustomers): string {
   const left = erased === 0 ? '' : ` ${counted(erased, 'row')} of erased people stayed out.`;
   return `${counted(customers, 'customer')} imported: ${grouped(added)} new, ${grouped(removed)} gone. ${counted(people, 'person', 'people')} of the mirror belong to them.${left}`;
 }

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from 'node:https';
 import type { Settings } from '../../config/load.ts';
 import { settingLines } from '../../config/load.ts';
-import type { Source } from '../../config/sources.ts';
+import type { ConfiguredSource } from '../../config/sources.ts';
 import { openFleet, ownFolder, prepareFolder, publishRest } from '../app/fleet.ts';
 import { holdLease } from '../app/lease.ts';
 import { AppError, messageOf } from '../base/errors.ts';
@@ -21,7 +21,7 @@ import { announce } from './service.ts';
 /** This process as a machine of a fleet: it runs the sources whose leases it has, and passes reads of the others on. */
 export interface FleetMember {
   knows(name: string): boolean;
-  follow(all: readonly Source[]): Promise<void>;
+  follow(all: readonly ConfiguredSource[]): Promise<void>;
   sites: Sites;
   checks(): Health['checks'];
   close(): Promise<void>;
@@ -36,7 +36,7 @@ interface Around {
 
 export function joinFleet(
   shared: Settings,
-  first: readonly Source[],
+  first: readonly ConfiguredSource[],
   { set, log, url }: Around,
 ): FleetMember {
   let sources = new Map(first.map((source) => [source.name, source]));
@@ -57,7 +57,7 @@ export function joinFleet(
     await set.follow(plans);
     folders.forgetOthers(plans.map(({ name }) => name));
   };
-  const planOf = ({ name, settings, input }: Source, lease: Lease): SourcePlan => ({
+  const planOf = ({ name, settings, input }: ConfiguredSource, lease: Lease): SourcePlan => ({
     name,
     host: settings.baseUrl?.host ?? '',
     folder: settings.dataDir,

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Settings, secretsOf, settingLines } from '../../config/load.ts';
-import type { Source, Sources } from '../../config/sources.ts';
+import type { ConfiguredSource, Sources } from '../../config/sources.ts';
 import { messageOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
 import { reservePort } from '../base/listen.ts';
@@ -108,7 +108,7 @@ function follower(
   follow: (plans: readonly SourcePlan[]) => Promise<void>,
   url: string,
   opened: Closer[],
-): (all: readonly Source[]) => Promise<void> {
+): (all: readonly ConfiguredSource[]) => Promise<void> {
   const forget = new Map<string, () => void>();
   opened.push(() => {
     for (const end of forget.values()) end();
@@ -126,7 +126,7 @@ function follower(
   };
 }
 
-function planOf({ name, settings, input }: Source): SourcePlan {
+function planOf({ name, settings, input }: ConfiguredSource): SourcePlan {
   return {
     name,
     host: settings.baseUrl?.host ?? '',
@@ -144,7 +144,7 @@ function watcher(
   program: Command,
   { path, all }: Sources,
   log: Logger,
-  follow: (all: readonly Source[]) => Promise<void>,
+  follow: (all: readonly ConfiguredSource[]) => Promise<void>,
 ): () => void {
   const cwd = all[0]?.input.cwd ?? '';
   const version = (): string =>

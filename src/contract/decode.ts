@@ -25,8 +25,8 @@ export type Comment = Omit<Entity<entities.CommentWire>, 'creator' | 'post' | 's
 
 export type Decoded<T> = { ok: true; row: T } | { ok: false; reason: string };
 
-export const decodePost = decoder<Post>(entities.POST);
-export const decodeComment = decoder<Comment>(entities.COMMENT);
+export const decodePost = decoder<Post>(entities.POST_ROW);
+export const decodeComment = decoder<Comment>(entities.COMMENT_ROW);
 
 type Raw = Record<string, unknown>;
 

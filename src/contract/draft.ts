@@ -1,4 +1,4 @@
-import { NEW_POST, NEW_POST_AS_USER, type NewPost } from './entities.ts';
+import { NEW_POST_AS_USER_ROW, NEW_POST_ROW, type NewPost } from './entities.ts';
 
 /**
  * What a new post may be, for every way into the outbox: the command line, a CSV file, the form of the dashboard and the API of the
@@ -57,7 +57,9 @@ export function checkBody(
   const given = Object(body) as Record<string, unknown>;
   const errors: FieldErrors = {};
   const post = { board: '', title: '', content: '', email: '', full_name: '' };
-  for (const field of Object.keys((asUser ? NEW_POST_AS_USER : NEW_POST).fields) as (keyof typeof post)[]) {
+  for (const field of Object.keys(
+    (asUser ? NEW_POST_AS_USER_ROW : NEW_POST_ROW).fields,
+  ) as (keyof typeof post)[]) {
     const text = given[field];
     const sentence = typeof text === 'string' ? complaint(field, text) : shapeComplaint(text);
     if (sentence !== null) errors[field] = [sentence];

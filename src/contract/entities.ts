@@ -99,7 +99,7 @@ function row<F extends Fields>(name: string, fields: F): RowRule<F> {
   return { name, fields };
 }
 
-export const USER = row('User', {
+export const USER_ROW = row('User', {
   id,
   // The service keeps people it knows little about (imported, anonymised): null is a value, absence is not.
   email: nullable(text),
@@ -110,28 +110,28 @@ export const USER = row('User', {
   is_team: described(boolean, 'true when the user is a company team member'),
 });
 
-export const BOARD = row('Board', { id, name: text, url: described(text, 'relative URL of the board') });
+export const BOARD_ROW = row('Board', { id, name: text, url: described(text, 'relative URL of the board') });
 
-export const STATUS = row('Status', { id, name: text, color: described(text, 'hexadecimal colour') });
+export const STATUS_ROW = row('Status', { id, name: text, color: described(text, 'hexadecimal colour') });
 
 const postUrl = described(text, 'relative URL of the post');
 
-export const POST = row('Post', {
+export const POST_ROW = row('Post', {
   id,
   title: text,
   content: text,
   url: postUrl,
-  creator: USER,
-  board: BOARD,
-  status: STATUS,
+  creator: USER_ROW,
+  board: BOARD_ROW,
+  status: STATUS_ROW,
   votes_count: integer,
   created: datetime,
   comments_count: integer,
 });
 
-export const POST_REFERENCE = row('PostReference', { id, title: text, url: postUrl });
+export const POST_REFERENCE_ROW = row('PostReference', { id, title: text, url: postUrl });
 
-export const COMMENT = row('Comment', {
+export const COMMENT_ROW = row('Comment', {
   id,
   // Only `reply` is documented; other kinds exist and are kept as they come.
   kind: described(text, '"reply" for a reply'),
@@ -141,8 +141,8 @@ export const COMMENT = row('Comment', {
   highlighted: boolean,
   internal: boolean,
   content: text,
-  post: POST_REFERENCE,
-  creator: USER,
+  post: POST_REFERENCE_ROW,
+  creator: USER_ROW,
 });
 
 /** `next` must be present: its explicit null is the only end of a list. What else it holds is for the paginator. */
@@ -153,19 +153,19 @@ export const ENVELOPE = row('Envelope', {
 
 const newPost = { board: described(text, 'the short part of the board URL'), title: text, content: text };
 
-export const NEW_POST = row('NewPost', newPost);
+export const NEW_POST_ROW = row('NewPost', newPost);
 
-export const NEW_POST_AS_USER = row('NewPostAsUser', {
+export const NEW_POST_AS_USER_ROW = row('NewPostAsUser', {
   ...newPost,
   email: described(text, 'e-mail address of the customer'),
   full_name: described(text, 'name of the customer, for one who is new'),
 });
 
-export type UserWire = WireOf<typeof USER>;
-export type BoardWire = WireOf<typeof BOARD>;
-export type StatusWire = WireOf<typeof STATUS>;
-export type PostWire = WireOf<typeof POST>;
-export type PostReferenceWire = WireOf<typeof POST_REFERENCE>;
-export type CommentWire = WireOf<typeof COMMENT>;
-export type NewPost = WireOf<typeof NEW_POST>;
-export type NewPostAsUser = WireOf<typeof NEW_POST_AS_USER>;
+export type UserWire = WireOf<typeof USER_ROW>;
+export type BoardWire = WireOf<typeof BOARD_ROW>;
+export type StatusWire = WireOf<typeof STATUS_ROW>;
+export type PostWire = WireOf<typeof POST_ROW>;
+export type PostReferenceWire = WireOf<typeof POST_REFERENCE_ROW>;
+export type CommentWire = WireOf<typeof COMMENT_ROW>;
+export type NewPost = WireOf<typeof NEW_POST_ROW>;
+export type NewPostAsUser = WireOf<typeof NEW_POST_AS_USER_ROW>;

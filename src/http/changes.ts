@@ -6,7 +6,7 @@ import type { Change } from '../changes/change.ts';
 import type { ChangeQuery, FeedHead } from '../changes/feed.ts';
 import type { ChangeReads } from '../changes/together.ts';
 import type { RecentPost, RecentPosts } from '../search/browse/browse.ts';
-import { numberOf, textOf } from './dashboard/parameters.ts';
+import { numberOf, textIn } from './dashboard/parameters.ts';
 import { originalOf } from './dashboard/posts.ts';
 import { FEED_PATH } from './server/guard.ts';
 import { canWrite, openStream } from './server/replies.ts';
@@ -37,7 +37,7 @@ export function addChanges(app: FastifyInstance, deps: ChangesDeps): void {
   const { feed } = deps;
   app.get('/api/changes', async ({ query }): Promise<ChangesPage> => {
     const limit = Math.min(numberOf(query, 'limit') ?? PAGE_ROWS, MOST_ROWS);
-    const { changes, next, isLast } = feed.after(textOf(query, 'since') ?? '', { ...filterOf(query), limit });
+    const { changes, next, isLast } = feed.after(textIn(query, 'since') ?? '', { ...filterOf(query), limit });
     return { ...feed.head(), changes, next, more: !isLast };
   });
   addStream(app, deps);
@@ -116,7 +116,7 @@ function addStream(app: FastifyInstance, deps: ChangesDeps): void {
 /** A browser that comes back says where it was; whoever says nothing hears what comes from now on. */
 function startOf({ headers, query }: FastifyRequest): string {
   const last = headers['last-event-id'];
-  return (typeof last === 'string' && last !== '' ? last : textOf(query, 'since')) ?? 'now';
+  return (typeof last === 'string' && last !== '' ? last : textIn(query, 'since')) ?? 'now';
 }
 
 function eventOf(change: Change): string {
@@ -137,9 +137,9 @@ const ENTRIES = 50;
 export function addFeeds(app: FastifyInstance, { posts, upstream, mirrorId }: FeedDeps): void {
   app.get(`${FEED_PATH}posts.atom`, async ({ query }, reply) => {
     const [board, status, search] = [
-      textOf(query, 'board'),
-      textOf(query, 'status'),
-      textOf(query, 'search'),
+      textIn(query, 'board'),
+      textIn(query, 'status'),
+      textIn(query, 'search'),
     ];
     const found = posts.read({ board, status, search, limit: ENTRIES });
     const title = ['Posts', board && `on ${board}`, status && `in ${status}`, search && `with ${search}`];

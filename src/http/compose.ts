@@ -28,7 +28,7 @@ import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
 import { addPosts } from './dashboard/posts.ts';
 import { openReads } from './dashboard/reading-pool.ts';
-import { addOverview, addReports } from './dashboard/reports.ts';
+import { addOverviewData, addReports } from './dashboard/reports.ts';
 import { addRules } from './dashboard/rules.ts';
 import { addSaved } from './dashboard/saved.ts';
 import { addSegments } from './dashboard/segments.ts';
@@ -132,7 +132,7 @@ function dashboard(
     await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
-    addOverview(scope, sums);
+    addOverviewData(scope, sums);
     addReports(scope, sums);
     const schedule = { cron: exportCron, format: exportFormat, root: exportDir, timeZone };
     addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });

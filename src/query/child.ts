@@ -6,7 +6,7 @@ import { ownFile } from '../base/program.ts';
 import { createSqlGuard, DatabaseSync, takenBy } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
 import { namesInsides, type ShownViews, standInFront } from './shown.ts';
-import { putTogether, schemaOf } from './together.ts';
+import { putTogether, schemaNameOf } from './together.ts';
 import {
   bodyLength,
   decodeTask,
@@ -73,7 +73,7 @@ function hiddenRoots(db: Database, mirror: Task['mirror']): Map<string, string> 
   const files =
     typeof mirror === 'string'
       ? [[0, 'main'] as const]
-      : mirror.map(({ name }, i) => [i + 2, schemaOf(name)] as const);
+      : mirror.map(({ name }, i) => [i + 2, schemaNameOf(name)] as const);
   return new Map(
     files.flatMap(([n, file]) => {
       const roots = db.prepare(

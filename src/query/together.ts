@@ -26,16 +26,18 @@ export function putTogether(db: DatabaseSync, sources: readonly SourceFile[]): v
   for (const { name, path } of sources) {
     const url = pathToFileURL(path);
     url.search = '?mode=ro';
-    db.prepare(`ATTACH ? AS ${schemaOf(name)}`).run(url.href);
+    db.prepare(`ATTACH ? AS ${schemaNameOf(name)}`).run(url.href);
   }
   for (const table of TABLES) {
-    const parts = sources.map(({ name }) => `SELECT '${name}' AS source, * FROM ${schemaOf(name)}.${table}`);
+    const parts = sources.map(
+      ({ name }) => `SELECT '${name}' AS source, * FROM ${schemaNameOf(name)}.${table}`,
+    );
     db.exec(`CREATE TEMP VIEW ${table} AS ${parts.join(' UNION ALL ')}`);
   }
 }
 
 /** Names of sources are small letters, digits and hyphens. */
-export function schemaOf(name: string): string {
+export function schemaNameOf(name: string): string {
   return `"source_${name}"`;
 }
 

@@ -1,7 +1,7 @@
 import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { type Calendar, priorTo, type Span } from './moment.ts';
-import type { Column, Row, Value } from './report.ts';
+import type { ReportColumn, Row, Value } from './report.ts';
 
 /** Two periods side by side. */
 
@@ -39,11 +39,14 @@ function monthsBefore(time: string, months: number, calendar: Calendar): string 
 }
 
 /** Each compared column with the same of the earlier period behind it, and the change as a share of that. */
-export function comparedColumns(columns: readonly Column[], compared: readonly string[]): Column[] {
+export function comparedColumns(
+  columns: readonly ReportColumn[],
+  compared: readonly string[],
+): ReportColumn[] {
   return columns.flatMap((column) => {
     if (!compared.includes(column.name)) return [column];
     const { name, kind, unit } = column;
-    const before: Column = { name: `${name}_before`, kind, ...(unit === undefined ? {} : { unit }) };
+    const before: ReportColumn = { name: `${name}_before`, kind, ...(unit === undefined ? {} : { unit }) };
     return [column, before, { name: `${name}_change`, kind: 'percent' }];
   });
 }

@@ -1,11 +1,11 @@
-import type { Column, ColumnKind, ReportFlag } from './report.ts';
+import type { ColumnKind, ReportColumn, ReportFlag } from './report.ts';
 
 export interface Definition {
   answers: string;
   /** What the figures count, in one sentence that a person can read out. */
   counts: string;
   takes: readonly ReportFlag[];
-  columns: readonly Column[];
+  columns: readonly ReportColumn[];
   /** By which columns a row is known again in another period, and which of its figures are set beside those of then. */
   compares?: { key: readonly string[]; columns: readonly string[] };
   /** The beginning of its period unless told: so many days ago, or the Monday so many weeks ago; otherwise everything. */
@@ -72,7 +72,7 @@ const NUMBERS: readonly ColumnKind[] = ['integer', 'decimal', 'percent', 'durati
  * Columns by their names, in order: `votes:bar` has a bar beside it, `votes:all` counts everything there is whatever the period,
  * `change:percent` is of another kind than its name says.
  */
-function columns(names: string): Column[] {
+function columns(names: string): ReportColumn[] {
   return names.split(/\s+/).map((each) => {
     const [name = '', ...more] = each.split(':');
     const own = more.find((word) => word !== 'bar' && word !== 'all') as ColumnKind | undefined;

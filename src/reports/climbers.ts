@@ -4,7 +4,7 @@ import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import { described, openOnly } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import type { Question } from './tally.ts';
+import type { TallyQuestion } from './tally.ts';
 
 const DAY_MS = 86_400_000;
 /** Ages in days at which a class of posts ends: votes come fast in the first week and slowly after a year. */
@@ -20,7 +20,7 @@ const LEAST_GAIN = 3;
  * Posts that gained more votes than is usual for posts of their board and age. What is usual is the votes a day of the other posts of that
  * board and age in the same period. The first is the post whose gain is the least likely by chance.
  */
-export async function climbers(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function climbers(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { from, now, observed, last, limit } = asked;
   if (from === null || observed === null || last === null) return [];
   const { posts, versions } = await reader.columns({

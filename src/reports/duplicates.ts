@@ -1,8 +1,8 @@
 import { setOf } from '../mirror/index/select.ts';
 import { differsInOnePlace, likenessOf, NAME, weightOf, wordsOfTitle } from '../search/likeness.ts';
-import type { Answer } from './report.ts';
+import type { ReportRows } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, type Question } from './tally.ts';
+import { boundOf, type TallyQuestion } from './tally.ts';
 
 /** `npm run bench -- similar` has the share of paraphrases and near misses above it. */
 const ALIKE = 0.5;
@@ -36,7 +36,7 @@ interface Pair {
  * Pairs of posts whose titles ask for much the same, the most alike first: each post of the scope with every other of the mirror, each pair
  * once. Left out are pairs that people marked as the same, and posts whose status says that they are a duplicate.
  */
-export async function duplicates(reader: ReportReader, asked: Question): Promise<Answer> {
+export async function duplicates(reader: ReportReader, asked: TallyQuestion): Promise<ReportRows> {
   const { board, limit } = asked;
   const period = { since: boundOf(asked.since), until: boundOf(asked.until) };
   const people = asked.people && JSON.stringify(asked.people);

@@ -1,7 +1,7 @@
 import type { Packed } from '../mirror/index/columns.ts';
 import { setOf } from '../mirror/index/select.ts';
 import { REPLIES } from './lists.ts';
-import type { Answer } from './report.ts';
+import type { ReportRows } from './report.ts';
 import type { KnownStatus, ReportReader } from './store.ts';
 import { LEAST_POSTS, survivalOf, type Times } from './survival.ts';
 import {
@@ -10,10 +10,10 @@ import {
   groups,
   placesOf,
   present,
-  type Question,
   quantile,
   secondOf,
   selection,
+  type TallyQuestion,
   weekFinder,
 } from './tally.ts';
 import { ifRead } from './watching.ts';
@@ -43,7 +43,7 @@ function withSeconds({ median, atLeast, p90 }: ReturnType<typeof survivalOf>) {
 }
 
 /** Posts of customers by the week they arrived in, or by board, and the first reply to each. */
-export async function firstReply(reader: ReportReader, asked: Question): Promise<Answer> {
+export async function firstReply(reader: ReportReader, asked: TallyQuestion): Promise<ReportRows> {
   const { weeks, now, byBoard, board } = asked;
   const facts = await reader.columns({
     posts: ['id', 'created', 'board', 'status', 'creator', 'gone'],
@@ -112,7 +112,7 @@ function usualWait({ left, ended }: Times): number | null {
 }
 
 /** How long posts stay in each status, or in each by board. */
-export async function timeInStatus(reader: ReportReader, asked: Question): Promise<Answer> {
+export async function timeInStatus(reader: ReportReader, asked: TallyQuestion): Promise<ReportRows> {
   const { since, until, observed, last, board, byBoard } = asked;
   const facts = await reader.columns({
     posts: ['id', 'created', 'board', 'status', 'version', 'gone'],

@@ -2,13 +2,13 @@ import type { Packed } from '../mirror/index/columns.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, flagged, placesOf, present, type Question, selection, weekFinder } from './tally.ts';
+import { boundOf, flagged, placesOf, present, selection, type TallyQuestion, weekFinder } from './tally.ts';
 import { lookRemark } from './watching.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
 
 /** A post reached a status when it is in it now, or was once seen in it. */
-export async function funnel(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function funnel(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, versions, statuses } = await reader.columns({
     posts: ['id', 'created', 'board', 'status', 'votes', 'gone'],
     versions: ['post', 'status'],
@@ -58,7 +58,7 @@ export async function funnel(reader: ReportReader, asked: Question): Promise<Row
  * The total at the end of a week is the total of now less all later steps. Besides the votes gained, it moves where a post is deleted or
  * restored, where an older post is first seen, and with a board where a post moves there or away.
  */
-export async function votes(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function votes(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { from, until, now, observed, last, weeks, board } = asked;
   const nothing = weeks.map(
     (week): Row => ({
@@ -98,7 +98,11 @@ type Standing = Packed<'id' | 'created' | 'board' | 'status' | 'votes' | 'versio
 type Stood = Packed<'post' | 'at' | 'votes' | 'board' | 'gone'>;
 
 /** The total at the end of each week, and the votes that went with posts that were deleted in it, less those of restored ones. */
-function totalsOf({ posts, versions }: { posts: Standing; versions: Stood }, asked: Question, from: number) {
+function totalsOf(
+  { posts, versions }: { posts: Standing; versions: Stood },
+  asked: TallyQuestion,
+  from: number,
+) {
   const { until, weeks, board, now } = asked;
   /** By week, with one for everything later at the end. */
   const [deltas, deleted] = [[...weeks, null].map(() => 0), [...weeks, null].map(() => 0)];
@@ -162,6 +166,6 @@ const POST_VOTES = `
    ORDER BY step.n`;
 
 /** One row for each time the votes or the status of a post were seen to change. */
-export async function postVotes(reader: ReportReader, { post, since, until }: Question): Promise<Row[]> {
+export async function postVotes(reader: ReportReader, { post, since, until }: TallyQuestion): Promise<Row[]> {
   return await reader.rows(POST_VOTES, { post, since: boundOf(since), until: boundOf(until) });
 }

@@ -4,21 +4,21 @@ import { firstBy, setOf } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { firstReplies, placesOf, type Question, secondOf, selection } from './tally.ts';
+import { firstReplies, placesOf, secondOf, selection, type TallyQuestion } from './tally.ts';
 
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
 
 const RANKED = ['id', 'created', 'board', 'status', 'votes', 'gone'] as const;
 export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
 
-export async function topPosts(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function topPosts(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts } = await reader.columns({ posts: RANKED });
   const { best, counts } = await mostVoted(reader, posts, asked, openOnly(posts, asked));
   return await described(reader, idsOf(posts, best), counts);
 }
 
 /** Posts of customers in a status that is not an end, without a reply. */
-export async function unanswered(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function unanswered(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, comments, team } = await reader.columns({
     posts: [...RANKED, 'creator'],
     comments: REPLIES,
@@ -39,7 +39,7 @@ export async function unanswered(reader: ReportReader, asked: Question): Promise
 }
 
 /** Open posts made before the period, in which none of what counts as activity happened: a comment, a vote, an edit, a new status. */
-export async function stale(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function stale(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { since } = asked;
   const { posts, comments, versions } = await reader.columns({
     posts: [...RANKED, 'version'],
@@ -119,7 +119,7 @@ async function editsOf(reader: ReportReader, ids: readonly number[]): Promise<[i
 }
 
 /** The votes gained by each post, and what it had at the end of the period. Deleted posts are in the sums of other reports, and not listed. */
-export async function gainedVotes(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { from, until, now, observed, limit } = asked;
   if (from === null || observed === null) return [];
   const { posts, versions } = await reader.columns({
@@ -163,8 +163,8 @@ function perDay(votes: number, from: number, until: number): number {
 /** The posts of the question without finished ones, unless the reader asks for those or names statuses. */
 export function openOnly(
   posts: Packed<'created' | 'board' | 'status' | 'gone'>,
-  asked: Question,
-  period: Partial<Pick<Question, 'since' | 'until'>> = {},
+  asked: TallyQuestion,
+  period: Partial<Pick<TallyQuestion, 'since' | 'until'>> = {},
 ): (row: number) => boolean {
   const isSelected = selection(posts, { ...asked, ...period });
   if (asked.includeClosed || asked.statuses.length > 0) return isSelected;
@@ -184,7 +184,7 @@ interface MostVoted {
 async function mostVoted(
   reader: ReportReader,
   posts: Ranked,
-  { same, limit }: Question,
+  { same, limit }: TallyQuestion,
   isWanted: (row: number) => boolean,
 ): Promise<MostVoted> {
   const groups = same ? await reader.rows('SELECT post_id, group_id FROM post_groups', {}) : [];

@@ -4,7 +4,7 @@ import { firstBy, setOf } from '../mirror/index/select.ts';
 import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { bestOf, flagged, numbered, placesOf, type Question, selection } from './tally.ts';
+import { bestOf, flagged, numbered, placesOf, selection, type TallyQuestion } from './tally.ts';
 
 /** Reports about those who wrote. */
 
@@ -16,7 +16,7 @@ type Comments = Packed<(typeof COMMENTS)[number]>;
 const PEOPLE = 'SELECT id, name, email FROM users WHERE id IN (SELECT value FROM json_each($ids))';
 
 /** Whoever is not of the team and wrote something in the period. */
-export async function customers(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function customers(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, comments, team } = await reader.columns({ posts: POSTS, comments: COMMENTS });
   const [people, isTeam] = [numbered(posts.creator, comments.creator), setOf(team)];
   const most = posts.rows + comments.rows;
@@ -55,7 +55,7 @@ export async function customers(reader: ReportReader, asked: Question): Promise<
 }
 
 /** Customers by the votes on what they asked for, with the post that has the most of them. */
-export async function requests(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function requests(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, team } = await reader.columns({ posts: POSTS });
   const [isSelected, isTeam, isDelivered] = [selection(posts, asked), setOf(team), setOf(asked.delivered)];
   const people = numbered(posts.creator);
@@ -86,7 +86,7 @@ export async function requests(reader: ReportReader, asked: Question): Promise<R
  * The rows of the customers file, grouped by one of its columns, with what these people wrote. One person can stand in the mirror more
  * than once under the same e-mail; each row of the file still counts once.
  */
-export async function segments(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function segments(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, comments } = await reader.columns({ posts: POSTS, comments: COMMENTS });
   const wrote = new Map(asked.customers.flatMap(({ users }) => users.map((id) => [id, nothing()])));
   const isListed = setOf([...wrote.keys()]);
@@ -140,7 +140,7 @@ function nothing(): Wrote {
 }
 
 /** Posts by the customers of the file who made them or commented on them, each customer once a post. */
-export async function demand(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function demand(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, comments } = await reader.columns({ posts: POSTS, comments: COMMENTS });
   const lines = new Map<number, number[]>();
   for (const [line, { users }] of asked.customers.entries())
@@ -189,7 +189,7 @@ export async function demand(reader: ReportReader, asked: Question): Promise<Row
 }
 
 /** Whether a row is a live comment of the period, on a post of the board. */
-function said(posts: Posts, comments: Comments, asked: Question): (row: number) => boolean {
+function said(posts: Posts, comments: Comments, asked: TallyQuestion): (row: number) => boolean {
   const { since, until, board } = asked;
   const placeOf = board === null ? null : placesOf(posts.id);
   return (i) => {

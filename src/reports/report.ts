@@ -17,7 +17,7 @@ export type ColumnKind =
   /** A remark on some rows, such as that a week is shown in part; null on the others. */
   | 'remark';
 
-export interface Column {
+export interface ReportColumn {
   name: string;
   kind: ColumnKind;
   /** Worth a bar beside it, as long as its share of the largest. */
@@ -42,7 +42,7 @@ export type Value = string | number | null | number[];
 export type Row = Record<string, Value>;
 
 /** The rows of a report, and what there is to say of just these. */
-export interface Answer {
+export interface ReportRows {
   rows: Row[];
   notes: string[];
 }
@@ -79,7 +79,7 @@ export interface ReportResult {
     /** The week of the rows that is not over; null where there is none. */
     unfinished: string | null;
   };
-  columns: readonly Column[];
+  columns: readonly ReportColumn[];
   rows: Row[];
   /** The number of the user that each row is about, where rows are people: by it a program knows them again. */
   people?: number[];
@@ -164,7 +164,7 @@ export function withoutDashes(sentence: string): string {
 }
 
 /** The head of a column in a file, where a number must say its unit: `median_seconds`. */
-function csvHead({ name, kind }: Column): string {
+function csvHead({ name, kind }: ReportColumn): string {
   return kind === 'duration' ? `${name}_seconds` : name;
 }
 

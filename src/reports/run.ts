@@ -15,14 +15,14 @@ import { bucketsOf, type Calendar, calendarOf, type Period, periodOf, type Span 
 import { amongPeople } from './narrowed.ts';
 import { customers, demand, requests, segments } from './people.ts';
 import {
-  type Answer,
-  type Column,
   DEFAULT_LIMIT,
   flagText,
   type Measure,
   REPORT_FLAGS,
+  type ReportColumn,
   type ReportRequest,
   type ReportResult,
+  type ReportRows,
   type Row,
 } from './report.ts';
 import { type FoundCustomer, findCustomers } from './segments.ts';
@@ -30,7 +30,7 @@ import { shipped } from './shipped.ts';
 import { type StatusNoting, statusesNamed, statusNotes, statusSets } from './status-sets.ts';
 import type { ReportReader, Watched } from './store.ts';
 import { boards, delivered, newByWeek, syncHealth } from './sums.ts';
-import type { Question } from './tally.ts';
+import type { TallyQuestion } from './tally.ts';
 import { coverage, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
 
 /** Answers one question about the mirror. Throws AppError('usage') for a name, board, date or flag that makes no sense. */
@@ -71,7 +71,7 @@ export async function runReport(
   };
 }
 
-function measureOf(columns: readonly Column[], { since, until }: Period): Measure | null {
+function measureOf(columns: readonly ReportColumn[], { since, until }: Period): Measure | null {
   const column = columns.find(({ bar }) => bar);
   if (!column) return null;
   return {
@@ -83,7 +83,7 @@ function measureOf(columns: readonly Column[], { since, until }: Period): Measur
 }
 
 /** The columns that are answered, with those of the other period where two are compared. */
-function columnsFor({ definition, request }: Asked): readonly Column[] {
+function columnsFor({ definition, request }: Asked): readonly ReportColumn[] {
   const columns = definition.columns.filter((column) => isAnswered(column, definition, request));
   return request.against === undefined
     ? columns
@@ -96,7 +96,7 @@ async function comparison(
   known: ReportName,
   asked: Asked,
   rows: Row[],
-): Promise<Answer> {
+): Promise<ReportRows> {
   const { request, definition, period, calendar } = asked;
   if (request.against === undefined || period.since === null) {
     if (request.against !== undefined)
@@ -136,7 +136,7 @@ async function answerOf(
   reader: ReportReader,
   known: ReportName,
   asked: Asked,
-): Promise<Answer & { weeks: readonly WatchedBucket[] }> {
+): Promise<ReportRows & { weeks: readonly WatchedBucket[] }> {
   const { question, people, notes } = await bind(reader, asked);
   const narrowed =
     people === null ? reader : amongPeople(reader, people, asked.definition.about === 'writing');
@@ -149,7 +149,7 @@ async function answerOf(
   return { rows: answer.rows, notes: [...new Set([...notes, ...answer.notes])], weeks: question.weeks };
 }
 
-type Compute = (reader: ReportReader, question: Question) => Promise<Row[] | Answer>;
+type Compute = (reader: ReportReader, question: TallyQuestion) => Promise<Row[] | ReportRows>;
 type ComputedName = Exclude<ReportName, 'overview'>;
 
 /** Reports over everything there is add up columns; those that read few rows are a statement of SQL. */
@@ -251,7 +251,7 @@ interface Asked {
 }
 
 interface Binding {
-  question: Question;
+  question: TallyQuestion;
   /** Whose posts are meant; null for everybody's. */
   people: number[] | null;
   notes: string[];
@@ -263,7 +263,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
   const sets = definition.sets ? statusSets(await reader.statuses(), request) : null;
   const asking = await askingOf(reader, asked);
   const statuses = await statusIds(reader, request.status);
-  const question: Question = {
+  const question: TallyQuestion = {
     now: request.now,
     since: period.since === null ? Number.NEGATIVE_INFINITY : Date.parse(period.since),
     until: Date.parse(period.until),
@@ -357,7 +357,7 @@ const FUTURE = `
    WHERE created >= $now AND deleted_at IS NULL AND ($board IS NULL OR board_id = $board)`;
 
 /** The report overview: the figures of the dashboard's first page, as rows. */
-async function overviewRows(reader: ReportReader, asked: Asked): Promise<Answer> {
+async function overviewRows(reader: ReportReader, asked: Asked): Promise<ReportRows> {
   const { request, period, board, calendar } = asked;
   const span = period as Span;
   const { figures, notes } = await readFigures(reader, {
@@ -395,7 +395,11 @@ function takesBoards({ takes }: Pick<Definition, 'takes'>): boolean {
   return takes.includes('by') && !takes.includes('segments');
 }
 
-function isAnswered({ name }: Column, { takes }: Definition, { segments, same, by }: ReportRequest): boolean {
+function isAnswered(
+  { name }: ReportColumn,
+  { takes }: Definition,
+  { segments, same, by }: ReportRequest,
+): boolean {
   if (name === 'same') return same === true;
   if (takesBoards({ takes }) && name === 'board') return by === 'board';
   if (takesBoards({ takes }) && (name === 'week' || name === 'partial')) return by !== 'board';

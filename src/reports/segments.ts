@@ -10,14 +10,14 @@ const EMAIL_NAMES = ['email', 'e-mail', 'mail', 'email address', 'e-mail address
 /** A list of customers has short cells. */
 const LIMITS = { fieldBytes: 1024 * 1024, rowBytes: 8 * 1024 * 1024 };
 
-export interface SegmentChoice {
+export interface CustomerColumns {
   /** The column that customers are grouped by; the first one beside the e-mail unless given. */
   by?: string | undefined;
   sum?: string | undefined;
 }
 
 /** Customers from the text of a CSV file: an e-mail column, and any others. Throws AppError('usage') for the file as a whole. */
-export function readSegments(text: string, { by, sum }: SegmentChoice): Segments {
+export function readSegments(text: string, { by, sum }: CustomerColumns): Segments {
   const [headers = [], ...records] = recordsOf(text);
   const names = headers.map((header) => header.trim());
   const email = names.findIndex((name) => EMAIL_NAMES.includes(name.toLowerCase().replaceAll('_', ' ')));

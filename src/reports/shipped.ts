@@ -2,9 +2,9 @@ import { iso } from '../base/clock.ts';
 import { setOf } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { titlesOf } from './lists.ts';
-import type { Answer, Row } from './report.ts';
+import type { ReportRows, Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { type Question, selection } from './tally.ts';
+import { selection, type TallyQuestion } from './tally.ts';
 
 const POSTS = ['id', 'created', 'board', 'status', 'gone', 'version'] as const;
 
@@ -46,7 +46,7 @@ interface Asker {
 }
 
 /** People who asked for posts that were delivered in the period, once a person, without those who were told since. */
-export async function shipped(reader: ReportReader, asked: Question): Promise<Answer> {
+export async function shipped(reader: ReportReader, asked: TallyQuestion): Promise<ReportRows> {
   const entered = await deliveredIn(reader, asked);
   const ids = JSON.stringify([...entered.keys()]);
   const rows = (await reader.rows(PEOPLE, { ids })) as unknown as Asker[];
@@ -89,7 +89,7 @@ function personRow(
   };
 }
 
-type Delivery = Pick<Question, 'now' | 'since' | 'until' | 'board' | 'statuses' | 'delivered'>;
+type Delivery = Pick<TallyQuestion, 'now' | 'since' | 'until' | 'board' | 'statuses' | 'delivered'>;
 
 /** Posts that became delivered in the period, and when, the earliest first. */
 export async function deliveredIn(reader: ReportReader, asked: Delivery): Promise<Map<number, string>> {

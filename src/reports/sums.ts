@@ -2,7 +2,15 @@ import { setOf } from '../mirror/index/select.ts';
 import { REPLIES } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, firstReplies, placesOf, present, type Question, selection, weekFinder } from './tally.ts';
+import {
+  boundOf,
+  firstReplies,
+  placesOf,
+  present,
+  selection,
+  type TallyQuestion,
+  weekFinder,
+} from './tally.ts';
 import { ifRead } from './watching.ts';
 
 /** Reports that count posts and comments by board, status or week. */
@@ -10,7 +18,7 @@ import { ifRead } from './watching.ts';
 const COUNTED = ['created', 'board', 'status', 'votes', 'gone'] as const;
 
 /** One row a board, and one for all of them at the end. */
-export async function delivered(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function delivered(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, boards } = await reader.columns({ posts: COUNTED });
   const sums = boards.map(({ name }) => ({
     board: name,
@@ -51,7 +59,7 @@ function withShare<T extends { votes: number; delivered_votes: number }>(
 }
 
 /** The boards side by side; the trend is that of new posts, a number a week, the running one last. */
-export async function boards(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function boards(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const {
     posts,
     comments,
@@ -107,7 +115,7 @@ export async function boards(reader: ReportReader, asked: Question): Promise<Row
 }
 
 /** A comment can stand on a post that the mirror does not have: those have no board. */
-export async function newByWeek(reader: ReportReader, asked: Question): Promise<Row[]> {
+export async function newByWeek(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { since, until, board, weeks, observed, last, lastComments } = asked;
   const {
     posts,
@@ -176,7 +184,7 @@ const SYNC_HEALTH = `
     FROM pass GROUP BY resource, mode ORDER BY resource DESC, mode DESC`;
 
 /** How the passes went. One that is cut short is taken up by the next one: it costs time, not rows. */
-export async function syncHealth(reader: ReportReader, { now, since, until }: Question): Promise<Row[]> {
+export async function syncHealth(reader: ReportReader, { now, since, until }: TallyQuestion): Promise<Row[]> {
   const bound = { now: boundOf(now), since: boundOf(since), until: boundOf(until) };
   return await reader.rows(SYNC_HEALTH, bound);
 }

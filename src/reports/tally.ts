@@ -6,7 +6,7 @@ import type { FoundCustomer } from './segments.ts';
 import type { WatchedBucket } from './watching.ts';
 
 /** What a report adds up, with every moment in milliseconds since the epoch. */
-export interface Question {
+export interface TallyQuestion {
   now: number;
   /** Before everything where the period has no beginning. */
   since: number;
@@ -114,7 +114,7 @@ type Selected = Packed<'created' | 'board' | 'status' | 'gone'>;
 /** Whether a row is a live post of the board and the statuses, made before the end of the period and not before its beginning. */
 export function selection(
   { created, board, status, gone }: Selected,
-  asked: Pick<Question, 'since' | 'until' | 'board' | 'statuses'>,
+  asked: Pick<TallyQuestion, 'since' | 'until' | 'board' | 'statuses'>,
 ): (row: number) => boolean {
   const { since, until, board: wanted, statuses } = asked;
   const isWanted = setOf(statuses);
@@ -138,7 +138,7 @@ export function flagged(rows: number, isWanted: (row: number) => boolean): (row:
 }
 
 /** Everything that is there now: what is dated later is not counted before then. */
-export function present(asked: Question): Question {
+export function present(asked: TallyQuestion): TallyQuestion {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
 }
 

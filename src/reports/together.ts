@@ -2,8 +2,8 @@ import { AppError } from '../base/errors.ts';
 import { changeOf } from './against.ts';
 import type { ReportName } from './catalogue.ts';
 import {
-  type Column,
   DEFAULT_LIMIT,
+  type ReportColumn,
   type ReportResult,
   type Row,
   type Value,
@@ -34,7 +34,7 @@ const RANKED: Partial<Record<ReportName, string>> = {
 
 /** No name of a source has a space. */
 const SUM = 'all sources';
-const SOURCE: Column = { name: 'source', kind: 'text' };
+const SOURCE: ReportColumn = { name: 'source', kind: 'text' };
 const SEPARATE = 'The figures of these rows are of one source each; they do not add up.';
 
 export function refuseForSeveral(name: ReportName): void {

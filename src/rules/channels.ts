@@ -8,7 +8,9 @@ import type { Letter } from './letter.ts';
 import type { Channel } from './rule.ts';
 
 /** What became of an attempt. `unclear`: there was no answer, so the channel may have the message. */
-export type Outcome = { kind: 'sent' } | { kind: 'refused' | 'unclear'; error: string; isFinal: boolean };
+export type ChannelOutcome =
+  | { kind: 'sent' }
+  | { kind: 'refused' | 'unclear'; error: string; isFinal: boolean };
 
 /** A message on its way to one channel. */
 export interface Parcel {
@@ -31,7 +33,7 @@ export interface Sending {
   now(): number;
 }
 
-export async function send(sending: Sending, channel: Channel, parcel: Parcel): Promise<Outcome> {
+export async function send(sending: Sending, channel: Channel, parcel: Parcel): Promise<ChannelOutcome> {
   if (channel.kind === 'mail') return await mailed(sending, channel.to, parcel);
   return await posted(sending, channel, parcel);
 }
@@ -40,7 +42,7 @@ async function posted(
   { webhooks, signal, now }: Sending,
   channel: Exclude<Channel, { kind: 'mail' }>,
   { letter, id, rule }: Parcel,
-): Promise<Outcome> {
+): Promise<ChannelOutcome> {
   const bodies = {
     slack: () => asSlack(letter),
     teams: () => asTeams(letter),
@@ -72,7 +74,11 @@ function signed(key: Secret, id: string, body: string, now: number): Record<stri
 
 const [CONNECT_MS, ANSWER_MS] = [10_000, 30_000];
 
-async function mailed({ mail }: Sending, to: readonly string[], { letter, id }: Parcel): Promise<Outcome> {
+async function mailed(
+  { mail }: Sending,
+  to: readonly string[],
+  { letter, id }: Parcel,
+): Promise<ChannelOutcome> {
   if (mail === null) return { kind: 'refused', error: 'SMTP_URL and MAIL_FROM are not set', isFinal: false };
   // Only where mail is sent: loading it takes as long as a small command.
   const { createTransport } = await import('nodemailer');
@@ -111,7 +117,7 @@ const BEFORE_TEXT = new Set(['EDNS', 'EAUTH', 'ETLS', 'EENVELOPE', 'ENOAUTH', 'E
 const NO_GREETING = /^Connection timeout|^Greeting never received/;
 
 /** A server that answers with a number has refused. Without an answer after the text began, it may have taken the message. */
-function mailFailure(error: unknown): Outcome {
+function mailFailure(error: unknown): ChannelOutcome {
   const { code, syscall, responseCode } = Object(error) as Record<string, unknown>;
   const isBefore =
     BEFORE_TEXT.has(String(code)) || syscall === 'connect' || NO_GREETING.test(messageOf(error));

@@ -1,7 +1,7 @@
 import { iso } from '../base/clock.ts';
 import type { Db } from '../db/open.ts';
 import { immediate } from '../db/sql.ts';
-import { driftsBetween, type Field } from './decide/drift.ts';
+import { type DriftField, driftsBetween } from './decide/drift.ts';
 
 /** Rows of a list that a pass wrote last: those show what the API looks like now. */
 const SAMPLE = 300;
@@ -24,9 +24,9 @@ const LISTS = `
 
 /** Compares what rows look like with the last look, and writes down what changed. Returns how many fields that were. */
 export function driftObserver(db: Db): (now: number) => number {
-  const fields = db.prepare<[], Field & { example: number }>(FIELDS);
+  const fields = db.prepare<[], DriftField & { example: number }>(FIELDS);
   const lists = db.prepare<[], { resource: string; rows: number }>(LISTS);
-  const known = db.prepare<[], Field>('SELECT * FROM wire_fields');
+  const known = db.prepare<[], DriftField>('SELECT * FROM wire_fields');
   const clear = db.prepare('DELETE FROM wire_fields');
   const keep = db.prepare(`
     INSERT INTO wire_fields (resource, path, kinds, seen, rows) VALUES ($resource, $path, $kinds, $seen, $rows)`);
@@ -39,7 +39,7 @@ export function driftObserver(db: Db): (now: number) => number {
     const looked = lists
       .all()
       .filter(({ rows }) => rows > 0)
-      .map((list): Field => ({ ...list, path: LOOKED, kinds: '', seen: 0 }));
+      .map((list): DriftField => ({ ...list, path: LOOKED, kinds: '', seen: 0 }));
     const found = fields
       .all()
       .map(({ kinds, ...field }) => ({ ...field, kinds: kinds.split(',').sort().join('|') }));

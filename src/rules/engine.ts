@@ -2,7 +2,7 @@ import { CLOCK_STEP_MS, type Clock, pastOrNull } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import { RETRY_MS } from '../webhooks/deliver.ts';
-import { type Outcome, parcelId, type Sending, send } from './channels.ts';
+import { type ChannelOutcome, parcelId, type Sending, send } from './channels.ts';
 import { dueSlot, lastSlot, nextSlot } from './decide/slots.ts';
 import { type DigestDeps, digestOf } from './digest.ts';
 import { type Facts, gather } from './gather.ts';
@@ -125,7 +125,7 @@ async function attempt(
   channel: Channel,
   one: RuleDelivery,
   signal: AbortSignal,
-): Promise<Outcome | null> {
+): Promise<ChannelOutcome | null> {
   const { store, rules, clock, crashPoint } = deps;
   const rule = rules.find(({ name }) => name === one.rule);
   const message = store.message(one.rule, one.key);
@@ -145,7 +145,7 @@ async function attempt(
   return outcome;
 }
 
-function failed(error: unknown): Outcome {
+function failed(error: unknown): ChannelOutcome {
   return { kind: 'unclear', error: `it failed (${codeOf(error)})`, isFinal: false };
 }
 
@@ -162,7 +162,7 @@ export async function writeLetter(
 
 const JITTER = 0.1;
 
-function note({ store, random }: EngineDeps, one: RuleDelivery, outcome: Outcome, now: number): void {
+function note({ store, random }: EngineDeps, one: RuleDelivery, outcome: ChannelOutcome, now: number): void {
   if (outcome.kind === 'sent') {
     store.noteSent(one, now);
     return;
@@ -204,7 +204,7 @@ function positionBefore(feed: ChangeFeed, db: Facts['db'], at: number): number {
 
 export interface TestResult {
   channel: string;
-  outcome: Outcome;
+  outcome: ChannelOutcome;
 }
 
 /** Sends what the rule would tell of its last period, marked as a test, to each of its channels. Nothing is written down. */

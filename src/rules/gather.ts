@@ -8,7 +8,7 @@ import { HISTORY_DAYS, judgeVotes, WINDOW_DAYS } from './decide/unusual.ts';
 import type { Item, Rule } from './rule.ts';
 
 /** What a rule looks at: changes after a position, and the time from one look to the next. */
-export interface Span {
+export interface GatherSpan {
   position: number;
   since: number;
   until: number;
@@ -40,7 +40,7 @@ const TYPES: Partial<Record<Rule['what'], readonly string[]>> = {
 const MOST_ITEMS = 500;
 
 /** What there is to tell of since the rule looked last. */
-export function gather(facts: Facts, rule: Rule, span: Span): Gathered {
+export function gather(facts: Facts, rule: Rule, span: GatherSpan): Gathered {
   const types = TYPES[rule.what];
   if (types) return changesFor(facts, rule, types, span);
   const position = span.position;
@@ -50,7 +50,7 @@ export function gather(facts: Facts, rule: Rule, span: Span): Gathered {
   return { items: [], position };
 }
 
-function changesFor(facts: Facts, rule: Rule, types: readonly string[], { position }: Span): Gathered {
+function changesFor(facts: Facts, rule: Rule, types: readonly string[], { position }: GatherSpan): Gathered {
   const { feed, db } = facts;
   const isMeant = changeFilter(db, rule);
   const items: Item[] = [];
@@ -91,7 +91,7 @@ const UNANSWERED = `
    ORDER BY p.votes_count DESC, p.id LIMIT ${MOST_ITEMS}`;
 
 /** Posts that became so many days old since the last look, without a reply: each is told once. */
-function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, until }: Span): Item[] {
+function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, until }: GatherSpan): Item[] {
   const bound = {
     since: new Date(since - days * DAY_MS).toISOString(),
     until: new Date(until - days * DAY_MS).toISOString(),
@@ -118,7 +118,7 @@ const VOTES = `
 /** A board is told of once for a rise: not again within a week. */
 const SILENT_DAYS = 7;
 
-function unusualVotes({ db, alarmed }: Facts, rule: Rule, { until }: Span): Item[] {
+function unusualVotes({ db, alarmed }: Facts, rule: Rule, { until }: GatherSpan): Item[] {
   const begin = until - (HISTORY_DAYS + WINDOW_DAYS) * DAY_MS;
   const first = scalar(db)<[], string | null>(
     "SELECT min(finished_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete'",
@@ -149,7 +149,7 @@ function boardIds(db: Db, boards: readonly string[] | null): number[] {
   return scalar(db)<object, number>(sql).all({ boards: boards && JSON.stringify(boards) });
 }
 
-function drifts({ db }: Facts, { since, until }: Span): Item[] {
+function drifts({ db }: Facts, { since, until }: GatherSpan): Item[] {
   return scalar(db)<[string, string], number>(
     'SELECT n FROM drifts WHERE since > ? AND since <= ? ORDER BY n',
   )

@@ -1,7 +1,7 @@
 import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
 import { matchTerm, readTerms, type Term } from '../mirror/index/terms.ts';
-import { isSmallWord, likeness, wordsOf } from '../text/words.ts';
+import { distinctWords, isSmallWord, likeness } from '../text/words.ts';
 import { LINE, LINES, type PostLine } from './browse/post.ts';
 import { differsInOnePlace, stemsOf, titleLikeness, weightOf, wordsOfTitle } from './likeness.ts';
 import { marker } from './marks.ts';
@@ -161,7 +161,7 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
   const mark = marker(asked.map(({ term }) => term));
   const met = (part: string): Set<number> => new Set(mark(part).map(({ term }) => term));
   const whole = asked.reduce((sum, { weight, isTitle }) => sum + weight * (isTitle ? TITLE : 1), 0);
-  const [own, length] = [wordsOf(text.title), Math.max(SHORT, lengthOf(text))];
+  const [own, length] = [distinctWords(text.title), Math.max(SHORT, lengthOf(text))];
   return (other) => {
     const inTitle = met(other.title);
     let shared = 0;
@@ -169,7 +169,7 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
       shared += (asked[at]?.weight ?? 0) * (inTitle.has(at) ? TITLE : 1);
     const longer = Math.sqrt(1 - LENGTH + (LENGTH * lengthOf(other)) / length);
     const words = whole === 0 ? 0 : Math.min(1, shared / whole / longer);
-    return (1 - TITLES) * words + TITLES * likeness(own, wordsOf(other.title));
+    return (1 - TITLES) * words + TITLES * likeness(own, distinctWords(other.title));
   };
 }
 

@@ -7,7 +7,7 @@ import { emailKey } from '../text/email.ts';
 import type { Customer, CustomerFile } from './file.ts';
 
 /** What an import of a customers file changed. */
-export interface Imported {
+export interface ImportedCustomers {
   customers: number;
   /** People of the mirror who belong to one of them. */
   people: number;
@@ -54,22 +54,25 @@ export function openSegmentStore(options: StoreOptions) {
     INSERT INTO segments (email, domain, company, plan, value, value_name, extra, imported_at, imported_by)
     VALUES ($email, $domain, $company, $plan, $value, $valueName, $extra, $at, $by)`);
   return {
-    import: immediate(db, ({ customers, columns }: CustomerFile, by: string, now: number): Imported => {
-      const list = erasedPeople();
-      const known = new Set(keys.all());
-      const kept = customers.filter(({ email }) => email === null || list?.hashOf(email) === undefined);
-      const next = new Set(kept.map(keyOf));
-      clear.run();
-      const facts = { at: iso(now), by, valueName: columns.value };
-      for (const customer of kept) insert.run({ ...customer, ...facts, extra: jsonOf(customer.extra) });
-      return {
-        customers: kept.length,
-        people: linkPeople(db),
-        added: kept.filter((customer) => !known.has(keyOf(customer))).length,
-        removed: [...known].filter((key) => !next.has(key)).length,
-        erased: customers.length - kept.length,
-      };
-    }),
+    import: immediate(
+      db,
+      ({ customers, columns }: CustomerFile, by: string, now: number): ImportedCustomers => {
+        const list = erasedPeople();
+        const known = new Set(keys.all());
+        const kept = customers.filter(({ email }) => email === null || list?.hashOf(email) === undefined);
+        const next = new Set(kept.map(keyOf));
+        clear.run();
+        const facts = { at: iso(now), by, valueName: columns.value };
+        for (const customer of kept) insert.run({ ...customer, ...facts, extra: jsonOf(customer.extra) });
+        return {
+          customers: kept.length,
+          people: linkPeople(db),
+          added: kept.filter((customer) => !known.has(keyOf(customer))).length,
+          removed: [...known].filter((key) => !next.has(key)).length,
+          erased: customers.length - kept.length,
+        };
+      },
+    ),
     remove: immediate(db, (): number => clear.run().changes),
     state: (): SegmentsState => segmentsState(db),
     close: (): void => void db.close(),

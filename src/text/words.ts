@@ -318,7 +318,7 @@ function pluralsOf(base: string): string[] {
 }
 
 /** The words of a text, each once, as the index takes it apart. Titles of plain English are taken apart a million at a time. */
-export function wordsOf(text: string): Set<string> {
+export function distinctWords(text: string): Set<string> {
   if (!FOREIGN.test(text)) return new Set(text.toLowerCase().match(/[a-z0-9]+/g));
   return new Set(tokensOf(text).map(({ word }) => word));
 }

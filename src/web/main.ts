@@ -2,14 +2,14 @@ import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson } from './api.ts';
 import { loadPalette, settleSearch, startFrame } from './shell/frame.ts';
 import { startLive } from './shell/live.ts';
-import { type Route, startRouter } from './shell/router.ts';
+import { type PageRoute, startRouter } from './shell/router.ts';
 import { startSwitcher } from './shell/switcher.ts';
 
 const sql = { name: 'sql', load: () => import('./pages/sql.ts') };
 
 const main = document.querySelector('main') ?? document.body;
 
-const pages: Record<PageAddress, Route> = {
+const pages: Record<PageAddress, PageRoute> = {
   '/': { name: 'overview', load: () => import('./pages/overview.ts') },
   '/posts': { name: 'posts', load: () => import('./pages/posts.ts') },
   '/posts/:id': { name: 'posts', load: () => import('./pages/post.ts') },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { BatchState } from '../../src/http/dashboard/batches.ts';
-import type { DuplicatePage, ImportState } from '../../src/http/dashboard/imports.ts';
+import type { ImportState, ShownDuplicates } from '../../src/http/dashboard/imports.ts';
 import type { OutboxPage } from '../../src/http/dashboard/outbox.ts';
 import { Uploads } from '../../src/http/dashboard/uploads.ts';
 import { ask, detailOf, type Reply } from '../http/client.ts';
@@ -239,7 +239,7 @@ describe('importing over HTTP', () => {
     assert.ok(preview?.ok);
     assert.equal(preview.found.unknownBoards[0]?.board, '<b>none</b>');
     await compared(site, id);
-    const { rows } = await site.get<DuplicatePage>(`/data/imports/${id}/duplicates`);
+    const { rows } = await site.get<ShownDuplicates>(`/data/imports/${id}/duplicates`);
     assert.deepEqual([rows[0]?.post_id, rows[0]?.title], [3, '<script>alert(document.domain)</script>']);
   });
 

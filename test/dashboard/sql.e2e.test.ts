@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { addSaved } from '../../src/http/dashboard/saved.ts';
-import { type Answer, addSql, type SqlInfo } from '../../src/http/dashboard/sql.ts';
+import { addSql, type SqlAnswer, type SqlInfo } from '../../src/http/dashboard/sql.ts';
 import { limitQueries, type QueryPart } from '../../src/query/run.ts';
 import { openSaved, type SavedQuery } from '../../src/query/saved.ts';
 import { openBench } from '../erasure/bench.ts';
@@ -58,7 +58,7 @@ describe('the questions of the dashboard', () => {
     const sql = `SELECT 1 AS n, 9007199254740993 AS big, 1e999 AS most, x'0aff' AS bytes, NULL AS none, '<img src=x>' AS text`;
     const { status, body } = await post(http, '/data/query', { sql });
     assert.equal(status, 200);
-    const { columns, rows, more } = JSON.parse(body) as Answer;
+    const { columns, rows, more } = JSON.parse(body) as SqlAnswer;
     assert.deepEqual(columns, ['n', 'big', 'most', 'bytes', 'none', 'text']);
     assert.deepEqual(rows, [[1, '9007199254740993', '9e999', "x'0aff'", null, '<img src=x>']]);
     assert.equal(more, null);
@@ -67,7 +67,7 @@ describe('the questions of the dashboard', () => {
   it('show a thousand rows on the page and say that there are more; the file has them', async (t) => {
     const http = await serve(t);
     const sql = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1500) SELECT i FROM n';
-    const shown = JSON.parse((await post(http, '/data/query', { sql })).body) as Answer;
+    const shown = JSON.parse((await post(http, '/data/query', { sql })).body) as SqlAnswer;
     assert.deepEqual([shown.rows.length, shown.more], [1000, 'rows']);
     const file = await post(http, '/data/query.csv', { sql });
     assert.equal(file.headers['content-disposition'], 'attachment; filename="answer.csv"');

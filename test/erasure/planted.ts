@@ -1,5 +1,5 @@
 import type { Comment, Post } from '../../src/contract/decode.ts';
-import type { Reject } from '../../src/mirror/decide/types.ts';
+import type { RejectedRow } from '../../src/mirror/decide/types.ts';
 import { leading } from '../outbox/bench.ts';
 import { aComment, aPost, minute, range } from '../support/rows.ts';
 import { apply, begin, finish, sweep } from '../support/steps.ts';
@@ -79,7 +79,7 @@ export function upstreamComments(version: number): Comment[] {
   );
 }
 
-export const REJECTS: Reject[] = [
+export const REJECTS: RejectedRow[] = [
   {
     id: 9001,
     reason: 'title is missing',

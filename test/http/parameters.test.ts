@@ -5,16 +5,16 @@ import {
   isOn,
   listOf,
   numberOf,
-  oneOf,
   required,
-  textOf,
+  textIn,
+  wordIn,
   zoneOf,
 } from '../../src/http/dashboard/parameters.ts';
 
 describe('what a request says', () => {
   it('can be a text, and a blank text is null', () => {
-    assert.deepEqual([textOf({ a: 'x' }, 'a'), textOf({ a: '' }, 'a'), textOf(null, 'a')], ['x', null, null]);
-    for (const a of [['x', 'y'], 5, true]) assert.throws(() => textOf({ a }, 'a'), /"a" must be one text/);
+    assert.deepEqual([textIn({ a: 'x' }, 'a'), textIn({ a: '' }, 'a'), textIn(null, 'a')], ['x', null, null]);
+    for (const a of [['x', 'y'], 5, true]) assert.throws(() => textIn({ a }, 'a'), /"a" must be one text/);
   });
 
   it('can be a safe whole number from 1 up', () => {
@@ -42,8 +42,8 @@ describe('what a request says', () => {
 
   it('can be one of a list of words', () => {
     const words = ['votes', 'newest'] as const;
-    assert.deepEqual([oneOf({ a: 'votes' }, 'a', words), oneOf({}, 'a', words)], ['votes', null]);
-    assert.throws(() => oneOf({ a: 'Votes' }, 'a', words), /"a" can be votes, newest/);
+    assert.deepEqual([wordIn({ a: 'votes' }, 'a', words), wordIn({}, 'a', words)], ['votes', null]);
+    assert.throws(() => wordIn({ a: 'Votes' }, 'a', words), /"a" can be votes, newest/);
   });
 
   it('can be a list without repetitions', () => {

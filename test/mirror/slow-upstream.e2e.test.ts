@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { paceOf } from '../../src/mirror/sweep/pace.ts';
+import { pageWaitOf } from '../../src/mirror/sweep/pace.ts';
 import { fakeClock } from '../support/clock.ts';
 import { workbenchFor } from './workbench.ts';
 
@@ -8,7 +8,7 @@ describe('the pace of a sweep', () => {
   /** At which pages there was time for more, where page after page took so long to come. */
   function leisurely(waits: readonly number[]): number[] {
     const clock = fakeClock();
-    const pace = paceOf(clock);
+    const pace = pageWaitOf(clock);
     return waits.flatMap((ms, page) => {
       clock.advance(ms);
       const hasTime = pace.arrived();

@@ -1,9 +1,9 @@
 import {
+  type AbsenceVerdict,
   judgeAbsences,
   type Learned,
   type Missing,
   NOTHING_LEARNED,
-  type Verdict,
 } from '../../src/mirror/decide/absence.ts';
 import { indexOf } from '../../src/mirror/decide/ids.ts';
 import type { Way } from '../../src/mirror/decide/miss.ts';
@@ -13,7 +13,7 @@ export type Pages = readonly (readonly number[])[];
 
 export interface Judged {
   deleted: number[];
-  missing: Verdict['missing'];
+  missing: AbsenceVerdict['missing'];
   learned: Learned;
   outOfPlace: number;
 }

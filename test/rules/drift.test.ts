@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
-import { driftsBetween, type Field } from '../../src/rules/decide/drift.ts';
+import { type DriftField, driftsBetween } from '../../src/rules/decide/drift.ts';
 import { driftObserver } from '../../src/rules/drift.ts';
 import { type DriftRow, driftText } from '../../src/rules/letter.ts';
 import { story } from '../support/mirror.ts';
 import { aPost, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 
-const field = (path: string, kinds: string, seen: number, rows = 100): Field => ({
+const field = (path: string, kinds: string, seen: number, rows = 100): DriftField => ({
   resource: 'posts',
   path,
   kinds,

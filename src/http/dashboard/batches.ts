@@ -12,7 +12,7 @@ import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView } from '../../outbox/store/view.ts';
 import { boardNamed } from '../../text/boards.ts';
 import { sendFile } from '../server/replies.ts';
-import { oneOf, required, textOf } from './parameters.ts';
+import { required, textIn, wordIn } from './parameters.ts';
 
 interface BatchDeps {
   view: OutboxView;
@@ -45,7 +45,7 @@ const IMPORTS_SHOWN = 10;
 export function addBatches(app: FastifyInstance, deps: BatchDeps): void {
   const { view, outbox: store, reads, clock } = deps;
   const batchOf = ({ params }: FastifyRequest): string => {
-    const batch = required(textOf(params, 'batch'), 'batch');
+    const batch = required(textIn(params, 'batch'), 'batch');
     if (!view.hasBatch(batch)) throw new AppError('usage', `there is no import ${batch} in the outbox`);
     return batch;
   };
@@ -55,21 +55,21 @@ export function addBatches(app: FastifyInstance, deps: BatchDeps): void {
   });
   app.get('/data/batches/:batch', async (request) => stateOf(deps, batchOf(request)));
   app.get('/data/batches/:batch/rows.csv', async (request, reply) => {
-    const [batch, state] = [batchOf(request), oneOf(request.query, 'state', OUTBOX_STATES)];
+    const [batch, state] = [batchOf(request), wordIn(request.query, 'state', OUTBOX_STATES)];
     const name = `${batch}${state === null ? '' : `-${state}`}.csv`;
     return sendFile(reply, name, Readable.from(outboxCsv(view.rowsOf(batch, state))));
   });
   app.post('/data/batches/:batch/:decision', async (request) => {
     const batch = batchOf(request);
-    const decision = required(oneOf(request.params, 'decision', DECISIONS), 'decision');
-    const state = oneOf(request.body, 'state', OUTBOX_STATES) ?? undefined;
+    const decision = required(wordIn(request.params, 'decision', DECISIONS), 'decision');
+    const state = wordIn(request.body, 'state', OUTBOX_STATES) ?? undefined;
     const { rows } = await DECIDE[decision]({ store, clock }, batch, state);
     return { rows, ...stateOf(deps, batch) };
   });
   app.post('/data/batches/:batch/boards', async (request) => {
     const batch = batchOf(request);
-    const from = required(textOf(request.body, 'from'), 'from');
-    const board = boardNamed(reads.boards(), required(textOf(request.body, 'to'), 'to'));
+    const from = required(textIn(request.body, 'from'), 'from');
+    const board = boardNamed(reads.boards(), required(textIn(request.body, 'to'), 'to'));
     const { rows } = await decide.editBatch(
       { store, clock },
       batch,

@@ -13,7 +13,7 @@ import type { ExportSource } from '../../export/store/export.ts';
 import { EXPORT_TABLES } from '../../export/store/tables.ts';
 import { calendarOf, momentOf } from '../../reports/moment.ts';
 import { sendFile, untilGone } from '../server/replies.ts';
-import { oneOf, required, textOf } from './parameters.ts';
+import { required, textIn, wordIn } from './parameters.ts';
 
 interface ExportsDeps {
   openSource(): ExportSource;
@@ -64,13 +64,13 @@ export function addExports(app: FastifyInstance, deps: ExportsDeps): void {
     return reply.code(202).send({ asked: 'export' });
   });
   app.get('/data/exports/:folder/:name', async ({ params }, reply) => {
-    const found = (await madeIn(schedule.root)).find(({ folder }) => folder === textOf(params, 'folder'));
-    const file = found?.files.find(({ name }) => name === textOf(params, 'name'));
+    const found = (await madeIn(schedule.root)).find(({ folder }) => folder === textIn(params, 'folder'));
+    const file = found?.files.find(({ name }) => name === textIn(params, 'name'));
     if (!found || !file) return reply.code(404).send({ detail: 'There is no such export any more.' });
     return sendFile(reply, file.name, createReadStream(join(schedule.root, found.folder, file.name)));
   });
   app.get('/data/export/:table', async ({ params, query }, reply) => {
-    const table = required(oneOf(params, 'table', EXPORT_TABLES), 'table');
+    const table = required(wordIn(params, 'table', EXPORT_TABLES), 'table');
     return sendTable(deps, table, query, reply);
   });
 }
@@ -103,8 +103,8 @@ async function sendTable(
   query: unknown,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const format = oneOf(query, 'format', EXPORT_FORMATS) ?? 'csv';
-  const since = textOf(query, 'since');
+  const format = wordIn(query, 'format', EXPORT_FORMATS) ?? 'csv';
+  const since = textIn(query, 'since');
   const calendar = calendarOf(schedule.timeZone);
   const signal = untilGone(reply);
   makeFolder(folder);
@@ -118,10 +118,10 @@ async function sendTable(
       format,
       to: { file: path },
       since: since === null ? null : momentOf('since', since, clock.now(), calendar),
-      live: oneOf(query, 'live', ['1']) !== null,
-      segment: textOf(query, 'segment'),
+      live: wordIn(query, 'live', ['1']) !== null,
+      segment: textIn(query, 'segment'),
       raw: false,
-      redact: oneOf(query, 'redact', ['emails']) === null ? null : await openRedactor(folder),
+      redact: wordIn(query, 'redact', ['emails']) === null ? null : await openRedactor(folder),
       clock,
       signal,
     });

@@ -27,14 +27,14 @@ import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView } from '../../outbox/store/view.ts';
 import { boardNamed } from '../../text/boards.ts';
 import { sendFile } from '../server/replies.ts';
-import { isOn, numberOf, oneOf, textOf } from './parameters.ts';
+import { isOn, numberOf, textIn, wordIn } from './parameters.ts';
 import {
   type CommittedUpload,
-  type ImportChoices,
   NO_CHOICES,
-  type Preview,
   tooLarge,
   type Upload,
+  type UploadChoices,
+  type UploadPreview,
   Uploads,
 } from './uploads.ts';
 
@@ -42,8 +42,8 @@ export interface ImportState {
   id: string;
   bytes: number;
   headers: string[];
-  choices: ImportChoices;
-  preview: Preview | null;
+  choices: UploadChoices;
+  preview: UploadPreview | null;
   comparison: ComparisonProgress;
   /** Null until somebody has said that it should be imported. */
   committed: Committed | null;
@@ -69,7 +69,7 @@ export interface FoundDuplicate extends KeptDuplicate {
 }
 
 /** A page of rows that look like posts, in the order of the file. */
-export interface DuplicatePage {
+export interface ShownDuplicates {
   rows: FoundDuplicate[];
   next: number | null;
 }
@@ -110,7 +110,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
     await uploads.close();
   });
   const context: ImportContext = { ...deps, uploads, signal: closing.signal };
-  const uploadOf = ({ params }: FastifyRequest): Promise<Upload> => uploads.find(textOf(params, 'id') ?? '');
+  const uploadOf = ({ params }: FastifyRequest): Promise<Upload> => uploads.find(textIn(params, 'id') ?? '');
 
   app.get('/data/imports/limits', async (): Promise<ImportLimits> => ({ bytes: limitBytes }));
   // In a scope of its own: nowhere else is a body taken as a stream, or so large a one.
@@ -153,9 +153,9 @@ function addDuplicates(
   uploadOf: (request: FastifyRequest) => Promise<Upload>,
 ): void {
   const { duplicates } = context.outbox;
-  app.get('/data/imports/:id/duplicates', async (request): Promise<DuplicatePage> => {
+  app.get('/data/imports/:id/duplicates', async (request): Promise<ShownDuplicates> => {
     const { id, comparison } = await uploadOf(request);
-    const kind = oneOf(request.query, 'kind', DUPLICATE_KINDS);
+    const kind = wordIn(request.query, 'kind', DUPLICATE_KINDS);
     const after = numberOf(request.query, 'after') ?? 0;
     const rows = duplicates.page(id, { kind, after, limit: DUPLICATES_SHOWN + 1 });
     const titleOf = (line: number): string | null => comparison?.titles.get(line) ?? null;
@@ -167,7 +167,7 @@ function addDuplicates(
   app.post('/data/imports/:id/duplicates', async (request) => {
     const upload = await uploadOf(request);
     if (upload.committed) throw importedAlready();
-    const [line, kind] = [numberOf(request.body, 'line'), oneOf(request.body, 'kind', DUPLICATE_KINDS)];
+    const [line, kind] = [numberOf(request.body, 'line'), wordIn(request.body, 'kind', DUPLICATE_KINDS)];
     duplicates.skip(upload.id, { ...(line && { line }), ...(kind && { kind }) }, isOn(request.body, 'skip'));
     await preview(context, upload, upload.choices);
     return await stateOf(context, upload);
@@ -182,11 +182,11 @@ interface ImportContext extends ImportDeps {
 type Switch = 'acceptUnknownBoards' | 'includeClosed' | 'acceptRepeatedTitles' | 'acceptStrippedKeys';
 
 /** What the body does not say stays as it was: of two people in one file each sends only what they chose themselves. */
-function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
-  const said = <T>(name: keyof ImportChoices, read: () => T, kept: T): T =>
+function choicesOf(body: unknown, before: UploadChoices): UploadChoices {
+  const said = <T>(name: keyof UploadChoices, read: () => T, kept: T): T =>
     Object.hasOwn(Object(body), name) ? read() : kept;
   const map = { ...before.map, ...mapOf(body) };
-  const board = said('board', () => textOf(body, 'board')?.trim() || null, before.board);
+  const board = said('board', () => textIn(body, 'board')?.trim() || null, before.board);
   // One board for all rows says already where the column is not to be looked at.
   if (board !== null) delete map.board;
   const switched = (name: Switch): boolean => said(name, () => isOn(body, name), before[name]);
@@ -198,15 +198,15 @@ function choicesOf(body: unknown, before: ImportChoices): ImportChoices {
     includeClosed: switched('includeClosed'),
     acceptRepeatedTitles: switched('acceptRepeatedTitles'),
     acceptStrippedKeys: switched('acceptStrippedKeys'),
-    encoding: said('encoding', () => oneOf(body, 'encoding', ENCODINGS), before.encoding),
+    encoding: said('encoding', () => wordIn(body, 'encoding', ENCODINGS), before.encoding),
     perMinute: said('perMinute', () => numberOf(body, 'perMinute'), before.perMinute),
-    mark: said('mark', () => markLabel(textOf(body, 'mark') ?? '') || null, before.mark ?? null),
+    mark: said('mark', () => markLabel(textIn(body, 'mark') ?? '') || null, before.mark ?? null),
   };
 }
 
-function mapOf(body: unknown): ImportChoices['map'] {
+function mapOf(body: unknown): UploadChoices['map'] {
   const given: unknown = Reflect.get(Object(body), 'map') ?? {};
-  const map: ImportChoices['map'] = {};
+  const map: UploadChoices['map'] = {};
   for (const field of FIELDS) {
     const header: unknown = Reflect.get(Object(given), field);
     if (header === null || typeof header === 'string') map[field] = header;
@@ -215,7 +215,7 @@ function mapOf(body: unknown): ImportChoices['map'] {
   return map;
 }
 
-function boardMapOf(body: unknown): ImportChoices['boardMap'] {
+function boardMapOf(body: unknown): UploadChoices['boardMap'] {
   const given = Object.entries(
     Object(Reflect.get(Object(body), 'boardMap') ?? {}) as Record<string, unknown>,
   );
@@ -229,7 +229,7 @@ function boardMapOf(body: unknown): ImportChoices['boardMap'] {
 }
 
 /** A board for all rows, or for the rows of one, may be typed: a name is as good as the short part of the URL. */
-function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: ImportChoices): ReadChoices {
+function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: UploadChoices): ReadChoices {
   const { map, board, boardMap, acceptUnknownBoards, encoding } = choices;
   const { includeClosed, acceptRepeatedTitles, acceptStrippedKeys } = choices;
   const known = reads.boards();
@@ -244,11 +244,11 @@ function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: 
   };
 }
 
-async function preview(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
+async function preview(context: ImportContext, upload: Upload, choices: UploadChoices): Promise<void> {
   const isOther = JSON.stringify(upload.choices) !== JSON.stringify(choices);
   // Before the dry run: what somebody else chooses meanwhile is added to it, and both are shown all of it.
   upload.choices = choices;
-  let found: Preview;
+  let found: UploadPreview;
   do found = await previewOf(context, upload, upload.choices);
   while (found.choices !== upload.choices);
   upload.preview = found;
@@ -257,7 +257,11 @@ async function preview(context: ImportContext, upload: Upload, choices: ImportCh
 }
 
 /** Only what concerns the file as a whole stops a dry run, and then the person can read it another way. */
-async function previewOf(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<Preview> {
+async function previewOf(
+  context: ImportContext,
+  upload: Upload,
+  choices: UploadChoices,
+): Promise<UploadPreview> {
   const { reads, view, clock, signal } = context;
   const request = { ...requestFor(context, upload, choices), signal };
   let columns: Inspection | null = null;
@@ -278,7 +282,7 @@ async function previewOf(context: ImportContext, upload: Upload, choices: Import
  * Begins anew for other columns: another title makes other duplicates. What a person decided about rows stays when only boards change,
  * and so all rows are compared, also those of boards that are left out and finished ones.
  */
-function compare(context: ImportContext, upload: Upload, choices: ImportChoices): void {
+function compare(context: ImportContext, upload: Upload, choices: UploadChoices): void {
   const { outbox, reads, mirror } = context;
   const as = JSON.stringify([choices.map, choices.board, choices.encoding]);
   if (upload.comparison?.as === as) return;
@@ -305,7 +309,7 @@ function compare(context: ImportContext, upload: Upload, choices: ImportChoices)
   upload.comparison = { as, running, titles };
 }
 
-function requestFor(context: ImportContext, upload: Upload, choices: ImportChoices): ImportRequest {
+function requestFor(context: ImportContext, upload: Upload, choices: UploadChoices): ImportRequest {
   const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
   const { perMinute, mark } = choices;
   return {
@@ -319,7 +323,7 @@ function requestFor(context: ImportContext, upload: Upload, choices: ImportChoic
 }
 
 /** Asked for twice it is still done once; one that failed goes on where it stopped. Whoever leaves meanwhile finds it done. */
-async function commit(context: ImportContext, upload: Upload, choices: ImportChoices): Promise<void> {
+async function commit(context: ImportContext, upload: Upload, choices: UploadChoices): Promise<void> {
   const { uploads, clock, random = Math.random } = context;
   if (upload.committed && !isSame(upload.committed.choices, choices)) throw importedAlready();
   if (!upload.committed) {
@@ -361,7 +365,7 @@ function resume(context: ImportContext, upload: Upload): void {
   });
 }
 
-function isSame(a: ImportChoices, b: ImportChoices): boolean {
+function isSame(a: UploadChoices, b: UploadChoices): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 

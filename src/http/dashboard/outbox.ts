@@ -17,7 +17,7 @@ import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../../outbox/store/view.ts';
 import { boardNamed, type KnownBoard } from '../../text/boards.ts';
 import { reasonWords } from '../../text/text.ts';
-import { idOf, isOn, numberOf, oneOf, required, textOf } from './parameters.ts';
+import { idOf, isOn, numberOf, required, textIn, wordIn } from './parameters.ts';
 import { originalOf } from './posts.ts';
 
 interface OutboxDeps {
@@ -66,10 +66,10 @@ export interface OutboxDetail {
   posts: ViewedPost[];
   original: string | null;
   /** What a person can decide now. */
-  can: Record<Decision, boolean>;
+  can: Record<OutboxDecision, boolean>;
 }
 
-export type Decision = 'approve' | 'retry' | 'cancel' | 'resolve' | 'edit';
+export type OutboxDecision = 'approve' | 'retry' | 'cancel' | 'resolve' | 'edit';
 
 export interface Boards {
   boards: KnownBoard[];
@@ -91,7 +91,7 @@ export function addOutbox(app: FastifyInstance, deps: OutboxDeps): void {
     const detail = await detailOf(view, upstream, idOf(request));
     return detail ?? reply.code(404).send({ detail: `There is no row ${idOf(request)} in the outbox.` });
   });
-  const on = (decision: Decision, act: (id: number, body: unknown) => OutboxRow | Promise<OutboxRow>) =>
+  const on = (decision: OutboxDecision, act: (id: number, body: unknown) => OutboxRow | Promise<OutboxRow>) =>
     app.post(`/data/outbox/:id/${decision}`, async (request) => ({
       row: await act(idOf(request), request.body),
     }));
@@ -121,8 +121,8 @@ async function decided(
 }
 
 function list(view: OutboxView, upstream: string | null, query: unknown): OutboxPage {
-  const batch = textOf(query, 'batch');
-  const state = oneOf(query, 'state', OUTBOX_STATES);
+  const batch = textIn(query, 'batch');
+  const state = wordIn(query, 'state', OUTBOX_STATES);
   const [before, after] = [numberOf(query, 'before'), numberOf(query, 'after')];
   const rows = view.newest({ state, batch, before, after, limit: PAGE_ROWS + 1 });
   const isCut = rows.length > PAGE_ROWS;
@@ -165,7 +165,7 @@ async function detailOf(view: OutboxView, upstream: string | null, id: number): 
   };
 }
 
-function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean> {
+function decisionsOn({ state, erased_at }: OutboxRow): Record<OutboxDecision, boolean> {
   const starts = (from: readonly string[]): boolean => from.includes(state);
   return {
     approve: starts(TRANSITIONS.approve.from) && erased_at === null,
@@ -178,7 +178,7 @@ function decisionsOn({ state, erased_at }: OutboxRow): Record<Decision, boolean>
 
 /** All fields come from the form; a board may be given by its name. With `retry` the row is sent with its new words. */
 function editRow({ outbox: store, reads, clock }: OutboxDeps, id: number, body: unknown): OutboxRow {
-  const given = (name: string): string => textOf(body, name) ?? '';
+  const given = (name: string): string => textIn(body, name) ?? '';
   const [title, content, email, full_name] = ['title', 'content', 'email', 'full_name'].map(given);
   const board = boardNamed(reads.boards(), given('board'));
   const edited = edit({ store, clock }, id, { board, title, content, email, full_name });
@@ -187,11 +187,11 @@ function editRow({ outbox: store, reads, clock }: OutboxDeps, id: number, body: 
 
 /** A form carries a key of its own, so that one that is sent twice makes one post. */
 async function create(deps: OutboxDeps, body: unknown): Promise<Created> {
-  const given = (name: string): string | undefined => textOf(body, name) ?? undefined;
+  const given = (name: string): string | undefined => textIn(body, name) ?? undefined;
   const [title, content] = [given('title'), given('content')];
   const board = boardNamed(deps.reads.boards(), given('board') ?? '');
   const checked = checkDraft({ board, title, content, email: given('email'), full_name: given('full_name') });
-  const key = required(textOf(body, 'key'), 'key');
+  const key = required(textIn(body, 'key'), 'key');
   const creating = { store: deps.outbox, clock: deps.clock, random: deps.random ?? Math.random };
   const row = await acceptPost(creating, checked.post, `form-${key.slice(0, KEY_LENGTH)}`);
   if (!row)

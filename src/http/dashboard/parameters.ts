@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 
 /** What a request says in its address or body, one value at a time: as wanted, or refused in words. */
 
-export function textOf(given: unknown, name: string): string | null {
+export function textIn(given: unknown, name: string): string | null {
   const value: unknown = Reflect.get(Object(given), name);
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string') return value;
@@ -19,20 +19,20 @@ export function numberOf(given: unknown, name: string): number | null {
   throw new AppError('usage', `"${name}" must be a whole number from 1 up`);
 }
 
-export function oneOf<const T extends string>(given: unknown, name: string, words: readonly T[]): T | null {
-  const text = textOf(given, name);
+export function wordIn<const T extends string>(given: unknown, name: string, words: readonly T[]): T | null {
+  const text = textIn(given, name);
   const word = words.find((one) => one === text);
   if (text === null || word !== undefined) return word ?? null;
   throw new AppError('usage', `"${name}" can be ${words.join(', ')}`);
 }
 
 export function listOf(given: unknown, name: string): string[] {
-  const parts = (textOf(given, name) ?? '').split(',').map((part) => part.trim());
+  const parts = (textIn(given, name) ?? '').split(',').map((part) => part.trim());
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
 export function zoneOf(given: unknown, name: string): string | null {
-  const text = textOf(given, name);
+  const text = textIn(given, name);
   try {
     return text && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch (cause) {

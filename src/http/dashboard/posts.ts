@@ -11,7 +11,7 @@ import type { SamePosts } from '../../search/same-posts.ts';
 import { MOST_FOUND } from '../../search/search.ts';
 import type { SimilarPost } from '../../search/similar.ts';
 import { sendFile, untilGone } from '../server/replies.ts';
-import { idOf, listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
+import { idOf, listOf, numberOf, required, textIn, wordIn, zoneOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
 import type { DashboardReads } from './reading-pool.ts';
 
@@ -84,12 +84,12 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
   addWholePosts(app, deps);
   addSimilar(app, deps);
   app.get('/data/boards/:slug', async ({ params }, reply) => {
-    const slug = required(textOf(params, 'slug'), 'slug');
+    const slug = required(textIn(params, 'slug'), 'slug');
     const found = await deps.reads.ask('board', slug);
     return found ?? reply.code(404).send({ detail: `The mirror knows no board "${slug}".` });
   });
   app.get('/data/people', async ({ query }, reply) => {
-    const wanted = numberOf(query, 'id') ?? textOf(query, 'email');
+    const wanted = numberOf(query, 'id') ?? textIn(query, 'email');
     if (wanted === null) return await peopleOf(query, deps, untilGone(reply));
     const found = await deps.reads.ask('person', wanted);
     return found ?? reply.code(404).send({ detail: 'The mirror knows no such person.' });
@@ -99,8 +99,8 @@ export function addPosts(app: FastifyInstance, deps: PostsDeps): void {
 /** People to look through: `search`, `sort`, and `from`, where the page begins in the list. */
 async function peopleOf(query: unknown, { reads }: PostsDeps, signal: AbortSignal): Promise<PeopleAnswer> {
   const from = numberOf(query, 'from') ?? 1;
-  const text = textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '';
-  const sort = oneOf(query, 'sort', PEOPLE_SORTS) ?? 'posts';
+  const text = textIn(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '';
+  const sort = wordIn(query, 'sort', PEOPLE_SORTS) ?? 'posts';
   const found = await reads.ask('people', { text, sort, offset: from - 1, limit: PAGE_ROWS }, signal);
   return { ...found, from, pageRows: PAGE_ROWS };
 }
@@ -108,7 +108,7 @@ async function peopleOf(query: unknown, { reads }: PostsDeps, signal: AbortSigna
 function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
   const asked = (query: unknown) => ({
     filter: filterOf(query, clock.now(), timeZone),
-    text: textOf(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '',
+    text: textIn(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '',
   });
   const find = async (query: unknown, signal: AbortSignal): Promise<FilteredPage> => {
     const { filter, text } = asked(query);
@@ -181,7 +181,7 @@ function addSimilar(app: FastifyInstance, { reads, same, clock }: PostsDeps): vo
     return posts ? { posts } : reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
   });
   app.post('/data/similar', async ({ body }, reply): Promise<SimilarAnswer> => {
-    const about = { title: textOf(body, 'title') ?? '', content: textOf(body, 'content') ?? '' };
+    const about = { title: textIn(body, 'title') ?? '', content: textIn(body, 'content') ?? '' };
     return { posts: (await reads.ask('similar', { about, limit: SIMILAR }, untilGone(reply))) ?? [] };
   });
   app.post('/data/posts/:id/same', async (request) => ({
@@ -224,33 +224,33 @@ async function* csvOf(
 function filterOf(query: unknown, now: number, timeZone: string): Wanted {
   const calendar = calendarOf(zoneOf(query, 'tz') ?? timeZone);
   const moment = (name: 'since' | 'until'): string | null => {
-    const text = textOf(query, name);
+    const text = textIn(query, name);
     return text === null ? null : momentOf(name, text, now, calendar);
   };
   return {
     board: listOf(query, 'board'),
     status: listOf(query, 'status'),
-    creator: textOf(query, 'creator'),
-    segment: textOf(query, 'segment'),
+    creator: textIn(query, 'creator'),
+    segment: textIn(query, 'segment'),
     // At least no vote is what every post has.
-    votes: textOf(query, 'votes') === '0' ? null : numberOf(query, 'votes'),
-    deleted: oneOf(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
+    votes: textIn(query, 'votes') === '0' ? null : numberOf(query, 'votes'),
+    deleted: wordIn(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
     since: moment('since'),
     until: moment('until'),
   };
 }
 
 function pageOf(query: unknown, filter: Wanted): ListRequest {
-  const sort = oneOf(query, 'sort', SORTS) ?? 'newest';
+  const sort = wordIn(query, 'sort', SORTS) ?? 'newest';
   const limit = Math.min(numberOf(query, 'limit') ?? PAGE_ROWS, MOST_ROWS);
-  const after = placeOf(textOf(query, 'cursor'));
+  const after = placeOf(textIn(query, 'cursor'));
   const isText = sort === 'newest' || sort === 'oldest' || sort === 'changed';
   if (after && (typeof after.key === 'string') !== isText) throw noPlace();
   return { filter, sort, after, isBackward: after?.isBackward ?? false, limit };
 }
 
 function offsetOf(query: unknown): number {
-  const place = placeOf(textOf(query, 'cursor'));
+  const place = placeOf(textIn(query, 'cursor'));
   if (place === null) return 0;
   if (typeof place.key !== 'number' || place.key < 0 || place.key >= MOST_FOUND) throw noPlace();
   return place.key;
@@ -280,7 +280,7 @@ function placeOf(cursor: string | null): (Place & { isBackward: boolean }) | nul
 }
 
 function commentPlaceOf(query: unknown): CommentPlace {
-  const place = required(placeOf(textOf(query, 'cursor')), 'cursor');
+  const place = required(placeOf(textIn(query, 'cursor')), 'cursor');
   if (typeof place.key !== 'string') throw noPlace();
   return { created: place.key, id: place.id };
 }

@@ -12,7 +12,7 @@ import {
   type PageRequest,
   type Place,
   type PostPage,
-  type Tally,
+  type PostTally,
 } from '../../search/browse/browse.ts';
 import type { CompanyView } from '../../search/browse/company.ts';
 import type { PostFilter } from '../../search/browse/filter.ts';
@@ -36,7 +36,7 @@ export interface Reading {
   overview(request: OverviewRequest): Promise<Overview>;
   report(request: { name: string; request: ReportRequest }): Promise<ReportResult>;
   choices(request: null): Promise<Choices>;
-  tally(request: null): Promise<Tally[]>;
+  tally(request: null): Promise<PostTally[]>;
   posts(request: ListRequest): Promise<FilteredPage>;
   search(request: SearchRequest): Promise<FilteredPage>;
   found(request: Pick<SearchRequest, 'text' | 'filter'>): Promise<Pick<PostPage, 'rows' | 'total'>>;

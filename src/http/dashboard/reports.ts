@@ -9,7 +9,7 @@ import { readSegments } from '../../reports/segments.ts';
 import { sortedReport } from '../../reports/sort.ts';
 import type { Choices } from '../../search/browse/browse.ts';
 import { sendFile } from '../server/replies.ts';
-import { listOf, numberOf, oneOf, required, textOf, zoneOf } from './parameters.ts';
+import { listOf, numberOf, required, textIn, wordIn, zoneOf } from './parameters.ts';
 import type { DashboardReads } from './reading-pool.ts';
 
 type ReportsDeps = Pick<OverviewDeps, 'reads' | 'version' | 'clock' | 'timeZone' | 'usualDelivered'>;
@@ -50,21 +50,21 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
   app.get('/data/reports/:name', async ({ params, query }, reply) => {
     const name = nameOf(params);
     const { value: given, at } = await answers.ask(JSON.stringify([name, choiceOf(query)]));
-    const value = sortedReport(given, textOf(query, 'sort'));
-    if (oneOf(query, 'format', ['csv', 'json']) !== 'csv')
+    const value = sortedReport(given, textIn(query, 'sort'));
+    if (wordIn(query, 'format', ['csv', 'json']) !== 'csv')
       return { ...value, asOf: new Date(at).toISOString() } satisfies ReportAnswer;
     return sendFile(reply, `${name}.csv`, reportCsv(value));
   });
   // A file of customers comes in the body, is used for this one answer and not kept.
   app.post('/data/reports/:name', async ({ params, body }, reply) => {
-    const segments = readSegments(required(textOf(body, 'segments'), 'segments'), {
-      by: textOf(body, 'by') ?? undefined,
-      sum: textOf(body, 'sum') ?? undefined,
+    const segments = readSegments(required(textIn(body, 'segments'), 'segments'), {
+      by: textIn(body, 'by') ?? undefined,
+      sum: textIn(body, 'sum') ?? undefined,
     });
     const { by: _, ...choice } = choiceOf(body);
     const given = await ask(nameOf(params), { ...choice, segments });
-    const value = sortedReport(given, textOf(body, 'sort'));
-    if (oneOf(body, 'format', ['csv', 'json']) === 'csv')
+    const value = sortedReport(given, textIn(body, 'sort'));
+    if (wordIn(body, 'format', ['csv', 'json']) === 'csv')
       return reply.type('text/csv; charset=utf-8').send(reportCsv(value));
     return { ...value, asOf: new Date(clock.now()).toISOString() } satisfies ReportAnswer;
   });
@@ -76,7 +76,7 @@ function infoOf(name: ReportName): ReportInfo {
 }
 
 function nameOf(params: unknown): ReportName {
-  return reportNamed(required(textOf(params, 'name'), 'name'));
+  return reportNamed(required(textIn(params, 'name'), 'name'));
 }
 
 type Choice = Omit<Partial<ReportRequest>, 'now' | 'usualDelivered'>;
@@ -85,17 +85,17 @@ function choiceOf(given: unknown): Choice {
   const limit = numberOf(given, 'limit');
   const [status, delivered] = [listOf(given, 'status'), listOf(given, 'delivered')];
   const said = {
-    board: textOf(given, 'board'),
-    since: textOf(given, 'since'),
-    until: textOf(given, 'until'),
+    board: textIn(given, 'board'),
+    since: textIn(given, 'since'),
+    until: textIn(given, 'until'),
     post: numberOf(given, 'post'),
-    segment: textOf(given, 'segment'),
-    by: textOf(given, 'by'),
+    segment: textIn(given, 'segment'),
+    by: textIn(given, 'by'),
     timeZone: zoneOf(given, 'tz'),
     limit: limit === null ? null : Math.min(limit, MOST_ROWS),
-    same: oneOf(given, 'same', ['1']) === null ? null : true,
-    includeClosed: oneOf(given, 'closed', ['1']) === null ? null : true,
-    against: oneOf(given, 'against', AGAINST),
+    same: wordIn(given, 'same', ['1']) === null ? null : true,
+    includeClosed: wordIn(given, 'closed', ['1']) === null ? null : true,
+    against: wordIn(given, 'against', AGAINST),
     status: status.length === 0 ? null : status,
     delivered: delivered.length === 0 ? null : delivered,
   };
@@ -122,7 +122,7 @@ export interface OverviewAnswer extends Overview {
 }
 
 /** `/data/overview`: the state of feedback, for a period and a board. */
-export function addOverview(app: FastifyInstance, deps: OverviewDeps): void {
+export function addOverviewData(app: FastifyInstance, deps: OverviewDeps): void {
   const { reads, version, clock, timeZone, usualDelivered } = deps;
   const answers = keepAnswers<Overview>({
     compute: (key) =>
@@ -151,8 +151,8 @@ interface OverviewChoice {
 }
 
 function keyOf(query: unknown): string {
-  const [since, until, board] = [textOf(query, 'since'), textOf(query, 'until'), textOf(query, 'board')];
-  const [segment, against] = [textOf(query, 'segment'), oneOf(query, 'against', AGAINST)];
+  const [since, until, board] = [textIn(query, 'since'), textIn(query, 'until'), textIn(query, 'board')];
+  const [segment, against] = [textIn(query, 'segment'), wordIn(query, 'against', AGAINST)];
   return JSON.stringify(
     whatWasSaid({ since, until, board, segment, against, timeZone: zoneOf(query, 'tz') }),
   );

@@ -11,7 +11,7 @@ import {
 } from '../../rules/engine.ts';
 import { asHtml, asText } from '../../rules/forms.ts';
 import type { RuleDelivery } from '../../rules/store.ts';
-import { isOn, required, textOf } from './parameters.ts';
+import { isOn, required, textIn } from './parameters.ts';
 
 export interface RulesAnswer {
   /** Whether RULES_FILE is set. */
@@ -41,7 +41,7 @@ export function addRules(app: FastifyInstance, { rules }: { rules: Rules | null 
   const stop = new AbortController();
   app.addHook('preClose', async () => stop.abort(new AppError('interrupted', 'the service is stopping')));
   const chosen = (params: unknown) => {
-    const name = required(textOf(params, 'name'), 'name');
+    const name = required(textIn(params, 'name'), 'name');
     const rule = rules?.deps.rules.find((one) => one.name === name);
     if (!rules || !rule) throw new AppError('usage', `there is no rule "${name}"`);
     return { rule, deps: rules.deps };

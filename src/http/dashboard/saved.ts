@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { SavedItems, Shelf, Words } from '../../query/saved.ts';
-import { idOf, required, textOf } from './parameters.ts';
+import { idOf, required, textIn } from './parameters.ts';
 
 interface SavedDeps {
   saved: Omit<SavedItems, 'close'>;
@@ -28,13 +28,13 @@ function addShelf<K extends string>(app: FastifyInstance, options: ShelfOptions<
   const path = `/data/${name}`;
   app.get(path, async () => ({ [name]: shelf.list() }));
   app.post(path, async ({ body }, reply) => {
-    const text = required(textOf(body, column), column);
+    const text = required(textIn(body, column), column);
     check(text);
-    const words = { name: required(textOf(body, 'name'), 'name'), [column]: text } as Words<K>;
+    const words = { name: required(textIn(body, 'name'), 'name'), [column]: text } as Words<K>;
     return reply.code(201).send(shelf.save(words, clock.now()));
   });
   app.post(`${path}/:id`, async (request, reply) => {
-    const [called, text] = [textOf(request.body, 'name'), textOf(request.body, column)];
+    const [called, text] = [textIn(request.body, 'name'), textIn(request.body, column)];
     if (text !== null) check(text);
     const words = { ...(called && { name: called }), ...(text && { [column]: text }) } as Partial<Words<K>>;
     const changed = shelf.change(idOf(request), words, clock.now());

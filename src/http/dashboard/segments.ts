@@ -3,9 +3,9 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CompanyView } from '../../search/browse/company.ts';
 import { type CustomerFile, ROLES, readCustomers } from '../../segments/file.ts';
-import type { Imported, SegmentStore, SegmentsState } from '../../segments/store.ts';
+import type { ImportedCustomers, SegmentStore, SegmentsState } from '../../segments/store.ts';
 import type { ToldStore } from '../../segments/told.ts';
-import { required, textOf } from './parameters.ts';
+import { required, textIn } from './parameters.ts';
 import type { DashboardReads } from './reading-pool.ts';
 
 export interface SegmentsDeps {
@@ -20,7 +20,7 @@ export type SegmentsAnswer = SegmentsState;
 /** What came of a file; `imported` is null for a dry run. */
 export interface ImportedAnswer extends Pick<CustomerFile, 'columns' | 'unread' | 'notes'> {
   customers: number;
-  imported: Imported | null;
+  imported: ImportedCustomers | null;
 }
 
 export type CompanyAnswer = CompanyView;
@@ -31,24 +31,24 @@ export function addSegments(app: FastifyInstance, { segments, told, reads, clock
   app.post('/data/segments', async ({ body }): Promise<ImportedAnswer> => {
     const columns = Object.fromEntries(
       ROLES.flatMap((role) => {
-        const name = textOf(body, role);
+        const name = textIn(body, role);
         return name === null ? [] : [[role, name]];
       }),
     );
-    const file = readCustomers(required(textOf(body, 'csv'), 'csv'), columns);
+    const file = readCustomers(required(textIn(body, 'csv'), 'csv'), columns);
     if (file.customers.length === 0)
       throw new AppError('usage', 'the file has no customer that could be read');
-    const isDry = textOf(body, 'dry') === '1';
-    const imported = isDry ? null : segments.import(file, textOf(body, 'by') ?? 'dashboard', clock.now());
+    const isDry = textIn(body, 'dry') === '1';
+    const imported = isDry ? null : segments.import(file, textIn(body, 'by') ?? 'dashboard', clock.now());
     return { ...file, customers: file.customers.length, imported };
   });
   app.post('/data/segments/remove', async () => ({ removed: segments.remove() }));
   // The rows of the report `shipped` that a person has sent their message to.
   app.post('/data/shipped/told', async ({ body }) => {
-    return { marked: told.mark(toldIn(body), textOf(body, 'by') ?? 'dashboard', clock.now()) };
+    return { marked: told.mark(toldIn(body), textIn(body, 'by') ?? 'dashboard', clock.now()) };
   });
   app.get('/data/companies', async ({ query }, reply) => {
-    const name = required(textOf(query, 'name'), 'name');
+    const name = required(textIn(query, 'name'), 'name');
     const found: CompanyAnswer | null = await reads.ask('company', name);
     return found ?? reply.code(404).send({ detail: `No imported customer has the company "${name}".` });
   });

@@ -7,7 +7,7 @@ import { collectRows, type More, type QueryPart, type SqlValue } from '../../que
 import { type ReadableTable, schemaOf } from '../../query/schema.ts';
 import { bytesText, csvLine, numberText } from '../../query/text.ts';
 import { sendFile } from '../server/replies.ts';
-import { textOf } from './parameters.ts';
+import { textIn } from './parameters.ts';
 import { spoolIn } from './spool.ts';
 
 interface SqlDeps {
@@ -23,7 +23,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const FILE_ROWS = 100_000;
 const FILE_BYTES = 64 * 1024 * 1024;
 
-export interface Answer {
+export interface SqlAnswer {
   columns: string[];
   rows: Cell[][];
   more: More;
@@ -45,7 +45,7 @@ export function addSql(app: FastifyInstance, { ask, clock, folder }: SqlDeps): v
     '/data/query',
     async (): Promise<SqlInfo> => ({ tables: schemaOf(null), limits: { page: PAGE_ROWS, file: FILE_ROWS } }),
   );
-  app.post('/data/query', async ({ body }, reply): Promise<Answer> => {
+  app.post('/data/query', async ({ body }, reply): Promise<SqlAnswer> => {
     const began = clock.now();
     const request = { sql: statementOf(body), maxRows: PAGE_ROWS, maxBytes: PAGE_BYTES };
     const { columns, rows, more } = await inWords(
@@ -61,7 +61,7 @@ export function addSql(app: FastifyInstance, { ask, clock, folder }: SqlDeps): v
 }
 
 function statementOf(body: unknown): string {
-  const sql = textOf(body, 'sql');
+  const sql = textIn(body, 'sql');
   if (sql !== null && sql.trim() !== '') return sql;
   throw new AppError('usage', 'there is no statement', { hint: 'Write one, or take one of the examples.' });
 }

@@ -5,7 +5,7 @@ import type { ResourceStatus, RunRow } from '../../mirror/decide/types.ts';
 import type { AbsentRow, QuarantinedRow, SyncView } from '../../mirror/store/status.ts';
 import { assess, type Health, type ListProgress, type Progress } from '../../service/health.ts';
 import type { Service } from '../../service/service.ts';
-import { idOf, numberOf, oneOf, required } from './parameters.ts';
+import { idOf, numberOf, required, wordIn } from './parameters.ts';
 
 interface SyncDeps {
   view: SyncView;
@@ -42,7 +42,7 @@ const PAGE_ROWS = 50;
 export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void {
   app.get('/data/sync', () => stateOf(view, service));
   app.get('/data/sync/:resource/absent', async ({ params, query }): Promise<Absent> => {
-    const held = oneOf(query, 'held', ['0', '1']) !== '0';
+    const held = wordIn(query, 'held', ['0', '1']) !== '0';
     const after = numberOf(query, 'after') ?? 0;
     const rows = view.absent({ resource: resourceOf(params), held, after, limit: PAGE_ROWS + 1 });
     const { shown, last } = cut(rows);
@@ -58,7 +58,7 @@ export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void
     return body === null ? reply.code(404).send({ detail: 'There is no such row any more.' }) : { body };
   });
   app.post('/data/sync/:resource/run', async ({ params, body }, reply) => {
-    const mode = required(oneOf(body, 'mode', ['head', 'sweep']), 'mode');
+    const mode = required(wordIn(body, 'mode', ['head', 'sweep']), 'mode');
     await service.requestSync(resourceOf(params), mode);
     return reply.code(202).send({ asked: mode });
   });
@@ -75,7 +75,7 @@ function cut<T extends { id: number }>(rows: T[]): { shown: T[]; last: number | 
 }
 
 function resourceOf(params: unknown): Resource {
-  return required(oneOf(params, 'resource', RESOURCES), 'resource');
+  return required(wordIn(params, 'resource', RESOURCES), 'resource');
 }
 
 /** What is accepted is what the person saw: when that is another number by now, they look again. */

@@ -14,7 +14,7 @@ import type { Question } from '../../outbox/import/questions.ts';
 import type { Estimate } from '../../outbox/send/estimate.ts';
 
 /** How a person wants a file to be read and sent. */
-export interface ImportChoices {
+export interface UploadChoices {
   /** Field to header; null leaves the field out, a missing one is found by its name. */
   map: Record<string, string | null>;
   board: string | null;
@@ -32,7 +32,7 @@ export interface ImportChoices {
   mark: string | null;
 }
 
-export const NO_CHOICES: ImportChoices = {
+export const NO_CHOICES: UploadChoices = {
   map: {},
   board: null,
   boardMap: {},
@@ -46,13 +46,13 @@ export const NO_CHOICES: ImportChoices = {
 };
 
 /** What a dry run showed, or why the file could not be read like that. What was recognised is there in both cases. */
-export type Preview = { choices: ImportChoices; columns: Inspection | null; questions: Question[] } & (
+export type UploadPreview = { choices: UploadChoices; columns: Inspection | null; questions: Question[] } & (
   | { ok: true; tally: Tally; found: Found; estimate: Estimate; lost: string | null }
   | { ok: false; problem: string }
 );
 
 export interface CommittedUpload {
-  choices: ImportChoices;
+  choices: UploadChoices;
   batch: string;
   /** Null until the last row is in the outbox. */
   result: Imported | null;
@@ -65,9 +65,9 @@ export interface Upload {
   readonly input: Input;
   readonly headers: string[];
   /** As of the last dry run: they outlive the service. */
-  choices: ImportChoices;
+  choices: UploadChoices;
   /** What the last dry run showed; null after a restart, until it is asked for. */
-  preview: Preview | null;
+  preview: UploadPreview | null;
   /** The comparison with the mirror, the columns that it compares, and the titles of rows that look like posts by their lines. */
   comparison: { as: string; running: Comparison; titles: Map<number, string> } | null;
   committed: CommittedUpload | null;

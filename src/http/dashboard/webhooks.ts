@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { type Endpoint, replay, sendTestMessage } from '../../webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery, WebhookState } from '../../webhooks/store.ts';
-import { listOf, numberOf, required, textOf } from './parameters.ts';
+import { listOf, numberOf, required, textIn } from './parameters.ts';
 
 /** An endpoint as the page shows it: its address is a secret, its host is not. */
 export interface WebhookView extends Omit<WebhookState, 'not_before' | 'failures'> {
@@ -42,7 +42,7 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
   const stop = new AbortController();
   app.addHook('preClose', async () => stop.abort(new AppError('interrupted', 'the service is stopping')));
   const chosen = (params: unknown) => {
-    const id = required(textOf(params, 'id'), 'id');
+    const id = required(textIn(params, 'id'), 'id');
     const endpoint = webhooks?.endpoints.find((one) => one.id === id);
     if (!webhooks || !endpoint) throw new AppError('usage', `there is no webhook "${id}"`);
     return { endpoint, deps: { ...webhooks.deps, signal: stop.signal } };
@@ -55,11 +55,11 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
   });
   app.post('/data/webhooks', async ({ body }): Promise<AddedWebhook> => {
     if (!webhooks) throw new AppError('usage', 'this service tells no webhooks');
-    const format = textOf(body, 'format') ?? 'standard';
+    const format = textIn(body, 'format') ?? 'standard';
     const secret = format === 'standard' ? randomBytes(KEY_BYTES).toString('base64') : null;
     const types = listOf(body, 'types');
     const given = {
-      url: required(textOf(body, 'url'), 'url'),
+      url: required(textIn(body, 'url'), 'url'),
       format,
       ...(secret && { secret }),
       ...(types.length > 0 && { types }),
@@ -101,7 +101,7 @@ const KEY_BYTES = 32;
 
 /** What was said under this name, under the same name. */
 function partOf(body: unknown, name: string): Record<string, string> {
-  const text = textOf(body, name);
+  const text = textIn(body, name);
   return text === null ? {} : { [name]: text };
 }
 

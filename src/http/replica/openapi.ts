@@ -35,10 +35,19 @@ export function openApiDocument() {
   };
 }
 
-const { USER, BOARD, STATUS, POST, POST_REFERENCE, COMMENT, NEW_POST, NEW_POST_AS_USER } = entities;
+const {
+  USER_ROW,
+  BOARD_ROW,
+  STATUS_ROW,
+  POST_ROW,
+  POST_REFERENCE_ROW,
+  COMMENT_ROW,
+  NEW_POST_ROW,
+  NEW_POST_AS_USER_ROW,
+} = entities;
 const CONTRACT: RowRule[] = [
-  ...[USER, BOARD, STATUS, POST, POST_REFERENCE, COMMENT],
-  ...[NEW_POST, NEW_POST_AS_USER],
+  ...[USER_ROW, BOARD_ROW, STATUS_ROW, POST_ROW, POST_REFERENCE_ROW, COMMENT_ROW],
+  ...[NEW_POST_ROW, NEW_POST_AS_USER_ROW],
 ];
 
 function schemas(): Record<string, unknown> {

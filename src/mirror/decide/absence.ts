@@ -1,4 +1,4 @@
-import { type Compared, type Miss, missesOf, pageOf, type Shown, type Way } from './miss.ts';
+import { type Compared, type Miss, missesOf, pageNumberOf, type Shown, type Way } from './miss.ts';
 
 /**
  * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, so one miss
@@ -64,14 +64,14 @@ const FADE = { inside: 0.9, rare: 0.98 };
 /** A list whose order was unstable once shows it again within so many sweeps. */
 const DISTRUSTED_SWEEPS = 20;
 
-export interface Evidence extends Compared {
+export interface AbsenceEvidence extends Compared {
   missing: ReadonlyMap<number, Missing>;
   /** How many deleted rows have shown again since then. It is not kept how they were missed, so they count for every way. */
   restored: number;
   learned: Learned;
 }
 
-export interface Verdict {
+export interface AbsenceVerdict {
   /** With each row's score: the share of what is needed to count it as deleted. */
   missing: Map<number, Missing & { score: number }>;
   deleted: number[];
@@ -81,14 +81,14 @@ export interface Verdict {
   outOfPlace: number;
 }
 
-export function judgeAbsences(evidence: Evidence): Verdict {
+export function judgeAbsences(evidence: AbsenceEvidence): AbsenceVerdict {
   const { shown, absent, missing } = evidence;
   const { misses, rows, outOfPlace } = missesOf(evidence);
   // The list teaches first: rows that come back lower what all misses of the others are worth.
   const learned = learn(evidence, rows, outOfPlace);
   const lost = Math.max(lostAtBoundaries(misses, shown), outOfPlace / Math.max(1, rows));
   const worth = worthOf(learned, rows + absent.size, lost);
-  const verdict: Verdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
+  const verdict: AbsenceVerdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
   for (const { id, before, after, way } of misses) {
     const row = missedAgain(missing.get(id), way, learned);
     const score = scoreOf(row.misses, worth);
@@ -131,11 +131,11 @@ export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
 /** A service that loses rows where its pages meet loses them at many places at once; one deleted row is at one place. */
 function lostAtBoundaries(misses: readonly Miss[], shown: Shown): number {
   const between = misses.filter(({ way }) => way === 'between' || way === 'frozen');
-  const places = new Set(between.map(({ before }) => pageOf(shown, before)));
+  const places = new Set(between.map(({ before }) => pageNumberOf(shown, before)));
   return Math.max(0, places.size - 1) / Math.max(1, shown.starts.length - 1);
 }
 
-function learn({ missing, restored, learned }: Evidence, rows: number, outOfPlace: number): Learned {
+function learn({ missing, restored, learned }: AbsenceEvidence, rows: number, outOfPlace: number): Learned {
   const seen = [...missing.values()].filter(({ isSeen }) => isSeen);
   const cameBack = (missed: Way): number => seen.filter(({ way }) => way === missed).length + restored;
   return {

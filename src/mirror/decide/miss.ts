@@ -8,7 +8,7 @@ export interface Shown {
 }
 
 /** The number of the page on which this row was shown. */
-export function pageOf({ starts }: Shown, at: number): number {
+export function pageNumberOf({ starts }: Shown, at: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -123,7 +123,7 @@ function wayOf({ before, after }: Place, shown: Shown, repeats: Repeats, isFroze
   const around = [before, after].filter((at) => at >= 0);
   if (around.some((at) => isNear(repeats.unstable, shown, at))) return 'unstable';
   if (around.length < 2) return 'edge';
-  const isTogether = before < after && pageOf(shown, before) === pageOf(shown, after);
+  const isTogether = before < after && pageNumberOf(shown, before) === pageNumberOf(shown, after);
   const isTwice = around.some((at) => repeats.ids.has(shown.ids[at] as number));
   if (isTogether && !isTwice) return 'inside';
   return isFrozen ? 'frozen' : 'between';
@@ -132,8 +132,8 @@ function wayOf({ before, after }: Place, shown: Shown, repeats: Repeats, isFroze
 /** Whether a row is on one of these pages, or so near to one that it can be of equal rank with rows there. */
 function isNear(unstable: ReadonlySet<number>, shown: Shown, at: number): boolean {
   if (unstable.size === 0) return false;
-  const first = pageOf(shown, Math.max(0, at - REACH));
-  const last = pageOf(shown, Math.min(shown.ids.length - 1, at + REACH));
+  const first = pageNumberOf(shown, Math.max(0, at - REACH));
+  const last = pageNumberOf(shown, Math.min(shown.ids.length - 1, at + REACH));
   for (let near = first; near <= last; near++) if (unstable.has(near)) return true;
   return false;
 }
@@ -166,14 +166,14 @@ function repeatsOf(shown: Shown, isFrozen: boolean, isDistrusted: boolean): Repe
       here++;
       pushed = -1;
     }
-    const isPushed = first < at && first > pushed && pageOf(shown, first) === here - 1;
+    const isPushed = first < at && first > pushed && pageNumberOf(shown, first) === here - 1;
     pushed = isPushed ? first : ids.length;
     if (first === at) continue;
     repeats.ids.add(id);
     const isInPlace = isPushed && !isFrozen;
     if (!isInPlace) repeats.outOfPlace++;
     if (isInPlace && !isDistrusted) continue;
-    for (let n = pageOf(shown, first); n <= here; n++) repeats.unstable.add(n);
+    for (let n = pageNumberOf(shown, first); n <= here; n++) repeats.unstable.add(n);
   }
   return repeats;
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
-import type { Verdict } from './absence.ts';
+import type { AbsenceVerdict } from './absence.ts';
 import type { Trouble } from './troubles.ts';
 
 export type PassMode = 'sweep' | 'head';
@@ -35,7 +35,7 @@ export interface PassCounts {
   quarantined: number;
 }
 
-export interface Reject {
+export interface RejectedRow {
   id: number | null;
   reason: string;
   body: string;
@@ -46,7 +46,7 @@ export type PageRows = { resource: 'posts'; rows: Post[] } | { resource: 'commen
 export interface PageWrite {
   pass: Pass;
   page: PageRows;
-  rejects: Reject[];
+  rejects: RejectedRow[];
   /** Rows that an earlier page of the walk has shown: where a list shows one row in two ways, the first counts. */
   repeated?: ReadonlySet<number>;
   /** When the page was received, on our clock. */
@@ -83,7 +83,7 @@ export interface PassEnd {
   /** Where the next sweep goes on from; null when there is nothing to go on with. */
   keepState?: string | null;
   /** What a sweep says about rows that it did not show; null where it says nothing. */
-  verdict?: Verdict | null;
+  verdict?: AbsenceVerdict | null;
   /** A person has accepted deletions beyond the mass-delete guard. */
   acceptDeletes?: boolean;
   /** For later passes; without it that stays as it is. */

@@ -2,11 +2,11 @@ import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import {
-  type Evidence,
+  type AbsenceEvidence,
+  type AbsenceVerdict,
   type Learned,
   type Missing,
   NOTHING_LEARNED,
-  type Verdict,
 } from '../decide/absence.ts';
 import type { Pass } from '../decide/types.ts';
 import { listPages } from './list-pages.ts';
@@ -63,7 +63,7 @@ export function absences(db: Db) {
       if (rows > 0) countRestored.run(rows, resource);
     },
     /** Everything that a sweep which has reached the end of its list says about rows that it did not show. */
-    evidence({ resource, runId, counts }: Pass, learned: Learned = NOTHING_LEARNED): Evidence {
+    evidence({ resource, runId, counts }: Pass, learned: Learned = NOTHING_LEARNED): AbsenceEvidence {
       const shown = pages.shownBy(resource, runId, counts.pages);
       const known = new Map(
         missing.all({ resource }).map(({ id, misses, isSeen, ...row }) => {
@@ -75,7 +75,7 @@ export function absences(db: Db) {
       return { last, shown, absent, missing: known, restored: restored.get(resource) ?? 0, learned };
     },
     /** Keeps what a sweep has shown and missed. */
-    keep({ resource, runId: run, counts }: Pass, verdict: Verdict, at: string): void {
+    keep({ resource, runId: run, counts }: Pass, verdict: AbsenceVerdict, at: string): void {
       pages.keep(resource, run, counts.pages);
       forgetReturned.run(resource);
       forgetRestored.run(resource);

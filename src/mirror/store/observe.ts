@@ -25,16 +25,16 @@ import { isLate, type Moments } from './moments.ts';
 const KNOWN_ENTITIES = 20_000;
 
 /** What a page shows of an entity, and the newest row of the page that shows it. */
-export interface Shown<T> {
+export interface ShownEntity<T> {
   entity: T;
   by: number;
 }
 
 export interface Observed {
-  users: Map<number, Shown<User>>;
-  boards: Map<number, Shown<Board>>;
-  statuses: Map<number, Shown<Status>>;
-  references: Map<number, Shown<PostReference>>;
+  users: Map<number, ShownEntity<User>>;
+  boards: Map<number, ShownEntity<Board>>;
+  statuses: Map<number, ShownEntity<Status>>;
+  references: Map<number, ShownEntity<PostReference>>;
 }
 
 export function entityObserver(db: Db, changes: ChangeLog) {
@@ -51,7 +51,11 @@ export function entityObserver(db: Db, changes: ChangeLog) {
   /** Stores what a page of a list carried. Returns how many entities it wrote. */
   return (resource: Resource, observed: Observed, when: Moments): number => {
     forgetKnown();
-    const store = <T extends Entity>(kind: keyof Observed, table: Table<T>, shown: Map<number, Shown<T>>) =>
+    const store = <T extends Entity>(
+      kind: keyof Observed,
+      table: Table<T>,
+      shown: Map<number, ShownEntity<T>>,
+    ) =>
       observe(table, shown, { resource, ...when, changes }, (id, by) => isNewest[kind](resource, { id, by }));
     return (
       store('users', tables.users, observed.users) +
@@ -68,7 +72,7 @@ export function nothingShown(): Observed {
 
 function observe<T extends Entity>(
   table: Table<T>,
-  shown: Map<number, Shown<T>>,
+  shown: Map<number, ShownEntity<T>>,
   { resource, changes, ...when }: { resource: Resource; changes: ChangeLog } & Moments,
   counts: (id: number, by: number) => boolean,
 ): number {

@@ -3,7 +3,7 @@ import type { Comment, Post } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { immediate, scalar } from '../../db/sql.ts';
-import type { Evidence, Learned } from '../decide/absence.ts';
+import type { AbsenceEvidence, Learned } from '../decide/absence.ts';
 import type { PageResult, PageWrite, Pass, PassEnd, PassStart, PassSummary } from '../decide/types.ts';
 import { packedRows } from '../index/columns.ts';
 import { textIndex } from '../index/text-index.ts';
@@ -12,7 +12,7 @@ import { suppression } from '../suppression/suppression.ts';
 import { absences } from './absences.ts';
 import { lateIndexes } from './late-indexes.ts';
 import type { Moments } from './moments.ts';
-import { entityObserver, nothingShown, type Observed, type Shown } from './observe.ts';
+import { entityObserver, nothingShown, type Observed, type ShownEntity } from './observe.ts';
 import { COMMENTS, POSTS, type RowWriter, rowWriter } from './rows.ts';
 import { runLog } from './runs.ts';
 import { rowCounter } from './status.ts';
@@ -157,7 +157,7 @@ export function passes(db: Db, options: OpenOptions) {
     /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
     applyPage: wholly(immediate(db, apply)),
     /** What a sweep at the end of its list says about the rows that it did not show. */
-    evidence: immediate(db, (pass: Pass, learned: Learned): Evidence => {
+    evidence: immediate(db, (pass: Pass, learned: Learned): AbsenceEvidence => {
       writeIds(pass.runId);
       return absent.evidence(pass, learned);
     }),
@@ -246,7 +246,7 @@ function carriedBy(page: PageWrite['page']): Observed {
   return observed;
 }
 
-function show<T extends { id: number }>(shown: Map<number, Shown<T>>, entity: T, by: number): void {
+function show<T extends { id: number }>(shown: Map<number, ShownEntity<T>>, entity: T, by: number): void {
   const other = shown.get(entity.id);
   if (!other || other.by < by) shown.set(entity.id, { entity, by });
 }

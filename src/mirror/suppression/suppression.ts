@@ -2,7 +2,7 @@ import type { Comment, Post, PostReference, User } from '../../contract/decode.t
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { isAnother, type RowIdentity } from '../../db/reused.ts';
 import { scalar } from '../../db/sql.ts';
-import type { PageRows, Reject } from '../decide/types.ts';
+import type { PageRows, RejectedRow } from '../decide/types.ts';
 import { type CurrentList, suppressionList } from './list.ts';
 import { ERASED, erased } from './words.ts';
 
@@ -13,7 +13,7 @@ import { ERASED, erased } from './words.ts';
 export function suppression(db: Db, options: OpenOptions) {
   const list = suppressionList(db, options);
   const censors = censorMaker(db);
-  return <P extends { page: PageRows; rejects: Reject[] }>(write: P): P => {
+  return <P extends { page: PageRows; rejects: RejectedRow[] }>(write: P): P => {
     const current = list();
     if (!current) return write;
     const censor = censors(current);

@@ -6,14 +6,14 @@ const FEWEST_PAGES = 10;
 const LEISURELY_MS = 20;
 
 /** How long a sweep waits for its pages. */
-export interface Pace {
+export interface PageWait {
   /** To be called with each page; true where there was time for more than a page's own work. */
   arrived(): boolean;
   /** To be called when the page is worked off. */
   done(): void;
 }
 
-export function paceOf(clock: Clock): Pace {
+export function pageWaitOf(clock: Clock): PageWait {
   let since = clock.now();
   let waited = 0;
   let pages = 0;

@@ -1,16 +1,16 @@
 import { AppError } from '../../base/errors.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import { counted } from '../../text/text.ts';
-import { judgeAbsences, type Verdict } from '../decide/absence.ts';
+import { type AbsenceVerdict, judgeAbsences } from '../decide/absence.ts';
 import type { ListFacts } from '../decide/list-facts.ts';
 import { HEAD_PAGES } from './head.ts';
-import { paceOf } from './pace.ts';
+import { pageWaitOf } from './pace.ts';
 import { type AnyPage, indexAll, type PassContext, walk, writePage } from './pages.ts';
 import type { Sweep, SweepState } from './state.ts';
 
 interface SweepEnd {
   /** Null where the sweep says nothing about rows that it did not show. */
-  verdict: Verdict | null;
+  verdict: AbsenceVerdict | null;
   /** What the list left out by its own word; null where it showed everything. */
   lacks: string | null;
   facts: ListFacts;
@@ -29,7 +29,7 @@ export async function sweep(
 ): Promise<SweepEnd> {
   const { onPage } = context;
   const { resource } = under.pass;
-  const pace = paceOf(context.clock);
+  const pace = pageWaitOf(context.clock);
   let isIndexed = resource !== 'posts';
   let last = under.state;
   let began: ReadonlySet<number> | null = null;
@@ -81,7 +81,7 @@ function mostMoved({ counts }: Sweep['pass'], { readAt }: ListFacts): number {
 }
 
 /** Rows that come again out of place and did not change, or fewer rows than the service counts: then others were left out. */
-function lackOf({ rows, outOfPlace }: Verdict, { count }: SweepState, changed: number): string | null {
+function lackOf({ rows, outOfPlace }: AbsenceVerdict, { count }: SweepState, changed: number): string | null {
   const fewer = (count ?? 0) - rows;
   if (fewer > 0)
     return `the service counts ${counted(count ?? 0, 'row')} and showed ${rows}: ${fewer} are left out`;

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { toldFailure } from '../../base/errors.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import { withoutMarkup } from '../../text/markup.ts';
-import { fold, wordsOf } from '../../text/words.ts';
+import { distinctWords, fold } from '../../text/words.ts';
 import { openImportReads } from '../store/imports.ts';
 import type { ComparedRow, Duplicate, DuplicateKind, ThreadFindings } from './duplicates.ts';
 import { ExactPosts, FieldIndex, WordNumbers } from './word-index.ts';
@@ -36,7 +36,7 @@ function readPosts(mirror: OpenOptions) {
   const [titles, contents] = [new FieldIndex(), new FieldIndex()];
   const posts: { id: number; title: string }[] = [];
   const idsOf = (text: string): number[] => {
-    const words = [...wordsOf(text.slice(0, TEXT_CHARACTERS))].slice(0, TEXT_WORDS);
+    const words = [...distinctWords(text.slice(0, TEXT_CHARACTERS))].slice(0, TEXT_WORDS);
     return words.map((word) => vocabulary.add(word));
   };
   const reads = openImportReads(mirror);

@@ -1,5 +1,5 @@
 /** What rows of a list look like in one field: which kinds of values, and in how many of the rows. */
-export interface Field {
+export interface DriftField {
   resource: string;
   path: string;
   /** In order, with `|` between. */
@@ -22,7 +22,7 @@ const LEAST_ROWS = 30;
 const USUAL = 0.5;
 
 /** What changed between two looks at the same lists. The first look at a list tells nothing. */
-export function driftsBetween(before: readonly Field[], after: readonly Field[]): Drift[] {
+export function driftsBetween(before: readonly DriftField[], after: readonly DriftField[]): Drift[] {
   const known = new Map(before.map((field) => [keyOf(field), field]));
   const now = new Map(after.map((field) => [keyOf(field), field]));
   const lists = new Set(before.map(({ resource }) => resource));
@@ -43,10 +43,10 @@ export function driftsBetween(before: readonly Field[], after: readonly Field[])
   return [...appeared, ...vanished];
 }
 
-function keyOf({ resource, path }: Pick<Field, 'resource' | 'path'>): string {
+function keyOf({ resource, path }: Pick<DriftField, 'resource' | 'path'>): string {
   return `${resource} ${path}`;
 }
 
-function nameOf({ resource, path }: Field): Pick<Drift, 'resource' | 'path'> {
+function nameOf({ resource, path }: DriftField): Pick<Drift, 'resource' | 'path'> {
   return { resource, path };
 }

@@ -11,7 +11,7 @@ const LEAST_RISE = 1.9;
 /** Each board is looked at once a day: fewer than one false alarm is expected in so many days of all boards together. */
 const QUIET_DAYS = 70;
 
-export interface Verdict {
+export interface UnusualVerdict {
   isUnusual: boolean;
   votes: number;
   /** Expected in such a window. */
@@ -23,7 +23,7 @@ export interface Verdict {
  * the days before. Days of one weekday share a factor, because weekends are quiet. What is left of the scatter makes a negative
  * binomial distribution; where there is none, that is a Poisson distribution.
  */
-export function judgeVotes(daily: readonly number[], boards: number): Verdict {
+export function judgeVotes(daily: readonly number[], boards: number): UnusualVerdict {
   const window = daily.slice(-WINDOW_DAYS);
   const history = daily.slice(-HISTORY_DAYS - WINDOW_DAYS, -WINDOW_DAYS);
   const votes = sum(window);

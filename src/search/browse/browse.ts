@@ -3,7 +3,7 @@ import { scalar } from '../../db/sql.ts';
 import { openMirrorReadOnly } from '../../mirror/file/open.ts';
 import { matchText, readTerms } from '../../mirror/index/terms.ts';
 import { segmentReader } from '../../segments/filter.ts';
-import { columnList, type Listed } from './columns-list.ts';
+import { columnList, type FoundPlaces } from './columns-list.ts';
 import { companyReader } from './company.ts';
 import {
   conditionsOf,
@@ -34,7 +34,7 @@ export interface Choices {
   statuses: { id: number; name: string; color: string }[];
 }
 
-export interface Tally {
+export interface PostTally {
   board: number;
   status: number;
   posts: number;
@@ -93,7 +93,7 @@ function totalOf(posts: number): PostPage['total'] {
 }
 
 /** Where the posts of a page are: by the index of times where that has its order, else in the columns. */
-function placesReader(db: Db): (request: PageRequest) => Listed {
+function placesReader(db: Db): (request: PageRequest) => FoundPlaces {
   const count = (filter: PostFilter): number => {
     const where = conditionsOf(filter).join(' AND ') || 'true';
     const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
@@ -117,7 +117,7 @@ export function openBrowseReads(options: OpenOptions) {
   const boards = db.prepare<[], Choices['boards'][number]>('SELECT id, name, slug FROM boards ORDER BY name');
   const statuses = db.prepare<[], Choices['statuses'][number]>(`
     SELECT id, name, color FROM statuses ORDER BY id`);
-  const tally = db.prepare<[], Tally>(`
+  const tally = db.prepare<[], PostTally>(`
     SELECT board_id AS board, status_id AS status, count(*) AS posts FROM posts WHERE deleted_at IS NULL GROUP BY 1, 2`);
   const creator = db.prepare<[number], Person>('SELECT id, name FROM users WHERE id = ?');
   const creators = scalar(db)<{ text: string; part: string }, number>(CREATORS);
@@ -149,7 +149,7 @@ export function openBrowseReads(options: OpenOptions) {
     rows,
     choices: (): Choices => ({ boards: boards.all(), statuses: statuses.all() }),
     /** How many live posts each board has in each status. */
-    tally: (): Tally[] => tally.all(),
+    tally: (): PostTally[] => tally.all(),
     creator: (id: number): Person | null => creator.get(id) ?? null,
     /** The person with this number or address, or those with it in their name or address. */
     creators(given: string): number[] {

@@ -17,7 +17,7 @@ const ORDER: Record<Sort, { column: Column; isUp: boolean }> = {
 const TIMES: readonly Column[] = ['created', 'version'];
 
 /** The rows of a page, in the order in which they were found, and how many posts the filter has. */
-export interface Listed {
+export interface FoundPlaces {
   places: Place[];
   posts: number;
 }
@@ -31,7 +31,7 @@ interface Test {
  * Pages by any filter in any order. No index has them, and a walk over a million rows of the table takes a second; the columns of reports are
  * looked through in some ten milliseconds.
  */
-export function columnList(db: Db): (request: PageRequest) => Listed {
+export function columnList(db: Db): (request: PageRequest) => FoundPlaces {
   const columns = columnReader(db);
   return ({ filter, sort, after, isBackward = false, limit }) => {
     const { column } = ORDER[sort];

@@ -12,7 +12,7 @@ export interface WholePost {
   /** Whether there were older ones than are shown. */
   isCut: boolean;
   /** Changes of its texts, the newest first. */
-  edits: Edit[];
+  edits: TextEdit[];
 }
 
 /** A post as a line of any list. */
@@ -66,13 +66,13 @@ export interface State {
 }
 
 /** Null where that text stayed as it was. */
-export interface Edit {
+export interface TextEdit {
   at: string;
-  title: Change | null;
-  content: Change | null;
+  title: PostChange | null;
+  content: PostChange | null;
 }
 
-export interface Change {
+export interface PostChange {
   from: string;
   to: string;
 }
@@ -195,11 +195,15 @@ function presentOf(post: PostFacts, at: string): State {
 }
 
 /** A version holds a text only if the next one changed it; so going back from the present tells every change. */
-function editsOf(newestFirst: readonly Version[], { title, content }: PostFacts, changedAt: string): Edit[] {
-  const edits: Edit[] = [];
+function editsOf(
+  newestFirst: readonly Version[],
+  { title, content }: PostFacts,
+  changedAt: string,
+): TextEdit[] {
+  const edits: TextEdit[] = [];
   let next = { title, content, at: changedAt };
   for (const version of newestFirst) {
-    const change = (from: string | null, to: string): Change | null =>
+    const change = (from: string | null, to: string): PostChange | null =>
       from === null || from === to ? null : { from, to };
     const edit = { title: change(version.title, next.title), content: change(version.content, next.content) };
     if (edit.title || edit.content) edits.push({ at: next.at, ...edit });

@@ -4,7 +4,7 @@ import { fetchJson } from '../api.ts';
 import { counted, number, span } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { banner, card, facts, pageHead, tag } from '../parts/layout.ts';
-import { type Column, tableCard } from '../parts/table.ts';
+import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
 type Source = SourcesAnswer['sources'][number];
@@ -51,7 +51,7 @@ function troubles(sources: readonly Source[]): VNode | null {
   return card({ title: 'Trouble' }, facts(said));
 }
 
-const columns: Column<Source>[] = [
+const columns: TableColumn<Source>[] = [
   { head: 'Source', cell: ({ name }) => h('a', { href: `/s/${name}/` }, name) },
   { head: 'State', cell: ({ ready }) => tag(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad') },
   {

@@ -3,10 +3,10 @@ import type { ExportsAnswer, MadeExport } from '../../http/dashboard/exports.ts'
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, lasted, number, size } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
-import { button, type Choice, choiceField, plainChoices } from '../parts/controls.ts';
+import { button, type ControlChoice, choiceField, plainChoices } from '../parts/controls.ts';
 import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
-import { type Column, table } from '../parts/table.ts';
+import { type TableColumn, table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
 const SINCE = [
@@ -57,7 +57,7 @@ function scheduleCard({ schedule }: ExportsAnswer): VNode {
   );
 }
 
-const MADE: Column<MadeExport>[] = [
+const MADE: TableColumn<MadeExport>[] = [
   { head: 'Made', cell: ({ startedAt }) => timeTag(startedAt) },
   { head: 'Took', kind: 'number', cell: ({ startedAt, finishedAt }) => lasted(startedAt, finishedAt) },
   {
@@ -96,7 +96,7 @@ function TableForm({ tables, formats, redactionNote }: ExportsAnswer): VNode {
     redact: '',
     live: '',
   });
-  const one = (name: keyof typeof chosen, label: string, choices: Choice[]) =>
+  const one = (name: keyof typeof chosen, label: string, choices: ControlChoice[]) =>
     choiceField(name, label, choices, chosen[name], (value) => setChosen({ ...chosen, [name]: value ?? '' }));
   const { table: name, ...rest } = chosen;
   return card(

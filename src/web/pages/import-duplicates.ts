@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DuplicatePage, FoundDuplicate, ImportState } from '../../http/dashboard/imports.ts';
+import type { FoundDuplicate, ImportState, ShownDuplicates } from '../../http/dashboard/imports.ts';
 import type { DuplicateKind } from '../../outbox/import/duplicates.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, number, percent } from '../format.ts';
@@ -36,7 +36,7 @@ interface DuplicatesView extends DuplicatesOptions {
 /** Rows that look like posts of the mirror. They are compared in the background: this card follows it by itself. */
 export function DuplicatesCard({ path, state: given, draw }: DuplicatesOptions): VNode {
   const [state, setState] = useState(given);
-  const [page, setPage] = useState<DuplicatePage | null>(null);
+  const [page, setPage] = useState<ShownDuplicates | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [place, turn] = useState<ListPlace>({ kind: null, after: [0] });
   useEffect(() => setState(given), [given]);
@@ -46,7 +46,7 @@ export function DuplicatesCard({ path, state: given, draw }: DuplicatesOptions):
     let pause: ReturnType<typeof setTimeout> | undefined;
     const follow = async (): Promise<void> => {
       const query = withQuery(`${path}/duplicates`, { kind: place.kind, after: place.after.at(-1) || null });
-      setPage(await fetchJson<DuplicatePage>(query, { signal }));
+      setPage(await fetchJson<ShownDuplicates>(query, { signal }));
       const { isDone, problem: wrong } = state.comparison;
       if (isDone || wrong !== null) return;
       const ask = async (): Promise<void> => setState(await fetchJson<ImportState>(path, { signal }));
@@ -71,7 +71,7 @@ export function DuplicatesCard({ path, state: given, draw }: DuplicatesOptions):
   );
 }
 
-function duplicateParts(view: DuplicatesView, page: DuplicatePage): Child[] {
+function duplicateParts(view: DuplicatesView, page: ShownDuplicates): Child[] {
   const { comparison, preview } = view.state;
   const { byKind, checked, isDone, problem } = comparison;
   const found = KINDS.reduce((total, kind) => total + byKind[kind].found, 0);
@@ -153,7 +153,7 @@ function Decide({ id, label, what, run }: DecideOptions): VNode {
   return button(label, onClick, { id, disabled: isBusy, 'aria-label': `${label}: ${what}` });
 }
 
-function duplicateTable(view: DuplicatesView, { rows, next }: DuplicatePage): Child[] {
+function duplicateTable(view: DuplicatesView, { rows, next }: ShownDuplicates): Child[] {
   const { kind: shown, after } = view.place;
   const turn = (to: number[]): void => view.turn({ kind: shown, after: to });
   const list = table<FoundDuplicate>({

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { ImportState } from '../../http/dashboard/imports.ts';
-import type { ImportChoices, Preview } from '../../http/dashboard/uploads.ts';
+import type { UploadChoices, UploadPreview } from '../../http/dashboard/uploads.ts';
 import type { NewRow } from '../../outbox/decide/types.ts';
 import type { UnknownBoard } from '../../outbox/import/boards.ts';
 import type { Field, MappedColumn } from '../../outbox/import/csv/rows.ts';
@@ -27,7 +27,7 @@ export interface PreviewOptions {
   /** Shows what the service answered to a choice. */
   draw(state: ImportState): void;
   /** Imports the file as it was shown, and draws what became of it. */
-  commit(choices: ImportChoices): Promise<void>;
+  commit(choices: UploadChoices): Promise<void>;
 }
 
 /** What outlives a dry run. */
@@ -43,9 +43,9 @@ interface PreviewView extends PreviewOptions {
   trying: Trying;
 }
 
-type Readable = Preview & { ok: true };
+type Readable = UploadPreview & { ok: true };
 /** Only what a person chose: the service adds it to what others have chosen meanwhile. */
-type Change = Partial<ImportChoices>;
+type Change = Partial<UploadChoices>;
 type Choose = (change: Change) => void;
 
 /** What the dry run of a file showed, what the person has to say, and the button that imports it. */
@@ -275,7 +275,7 @@ function rowsOf({ rows, line, alsoWritten = [] }: OpenBoard): Child {
 function mapPicker(
   { board, suggestions = [] }: OpenBoard,
   boards: KnownBoard[],
-  boardMap: ImportChoices['boardMap'],
+  boardMap: UploadChoices['boardMap'],
   choose: Choose,
 ): VNode {
   const meant = boardMap[board];
@@ -293,7 +293,7 @@ function mapPicker(
 }
 
 /** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
-function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: Choose): VNode {
+function columnsCard({ state, boards }: PreviewView, preview: UploadPreview, choose: Choose): VNode {
   const { choices, columns } = preview;
   const header = (name: Field): string | null =>
     columns?.mapping.find((column) => column.field === name)?.header ?? null;
@@ -336,7 +336,7 @@ function columnsCard({ state, boards }: PreviewView, preview: Preview, choose: C
 const DELIMITERS: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
 /** What was recognised, also where the file cannot be imported yet. */
-function readAs({ columns }: Preview): Child {
+function readAs({ columns }: UploadPreview): Child {
   if (!columns) return null;
   const { layout, encoding, delimiter, mapping, ignored } = columns;
   const tool =
@@ -359,7 +359,7 @@ function listed(names: readonly string[]): string {
 }
 
 /** As people see them; the type checker asks for each that can be read. */
-const ENCODINGS: Record<NonNullable<ImportChoices['encoding']>, string> = {
+const ENCODINGS: Record<NonNullable<UploadChoices['encoding']>, string> = {
   'utf-8': 'UTF-8',
   'utf-16le': 'UTF-16LE',
   'utf-16be': 'UTF-16BE',
@@ -373,7 +373,7 @@ const ENCODINGS: Record<NonNullable<ImportChoices['encoding']>, string> = {
 };
 const ENCODING_NAMES = Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[];
 
-function encodingField({ choices, columns }: Preview, choose: Choose): VNode {
+function encodingField({ choices, columns }: UploadPreview, choose: Choose): VNode {
   const found = columns ? ` (${columns.encoding.toUpperCase()})` : '';
   const list = [
     { value: '', text: `as the bytes tell${choices.encoding === null ? found : ''}` },
@@ -384,7 +384,7 @@ function encodingField({ choices, columns }: Preview, choose: Choose): VNode {
   );
 }
 
-function paceField({ perMinute }: ImportChoices, choose: Choose): VNode {
+function paceField({ perMinute }: UploadChoices, choose: Choose): VNode {
   const input = {
     id: 'field-per-minute',
     type: 'number',
@@ -400,7 +400,7 @@ function paceField({ perMinute }: ImportChoices, choose: Choose): VNode {
   return field('Posts a minute, at most', h(Typed, { value, onText, input }));
 }
 
-function markField({ mark }: ImportChoices, choose: Choose): VNode {
+function markField({ mark }: UploadChoices, choose: Choose): VNode {
   const input = { id: 'field-mark', maxLength: 80, placeholder: 'such as Imported from Canny' };
   const onText = (text: string | null): void => choose({ mark: text });
   return field('End each post with this and a reference', h(Typed, { value: mark, onText, input }));

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Batches, BatchState } from '../../http/dashboard/batches.ts';
 import type { Committed, ImportLimits, ImportState } from '../../http/dashboard/imports.ts';
 import type { Boards } from '../../http/dashboard/outbox.ts';
-import type { ImportChoices } from '../../http/dashboard/uploads.ts';
+import type { UploadChoices } from '../../http/dashboard/uploads.ts';
 import type { KnownBoard } from '../../text/boards.ts';
 import { fetchJson, HttpError, withQuery } from '../api.ts';
 import { counted, number, size, time } from '../format.ts';
@@ -11,7 +11,7 @@ import { batchCards, sum } from '../parts/batch.ts';
 import { banner, card, pageHead, tag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { tableCard } from '../parts/table.ts';
-import { pageOf, type Shown } from '../shell/page.ts';
+import { type PageProps, pageOf } from '../shell/page.ts';
 import { ImportPreview } from './import-preview.ts';
 
 type Answer =
@@ -60,7 +60,7 @@ async function loadNone(why: string | null, signal: AbortSignal): Promise<Answer
   return { kind: 'none', limits, recent, why };
 }
 
-function OneFile({ answer, place, stats }: Shown<Answer>): Child {
+function OneFile({ answer, place, stats }: PageProps<Answer>): Child {
   /** What the service answered to a choice, until the whole page is loaded again. */
   const [later, setLater] = useState<{ than: Answer; state: ImportState } | null>(null);
   const [isUnanswered, setUnanswered] = useState(false);
@@ -75,7 +75,7 @@ function OneFile({ answer, place, stats }: Shown<Answer>): Child {
   const { path, boards } = answer;
   const state = later?.than === answer ? later.state : answer.state;
   // A request that failed may have been accepted, so the service is asked: now, or else as soon as its events are back.
-  const commit = async (choices: ImportChoices): Promise<void> => {
+  const commit = async (choices: UploadChoices): Promise<void> => {
     try {
       await fetchJson<ImportState>(`${path}/commit`, { body: choices });
       await place.reload();
@@ -96,7 +96,7 @@ const UNANSWERED =
   'The service does not answer. It may have accepted the import: this page asks what became of it as soon as the service is back.';
 
 /** Where a file is chosen or dropped. It is read at once, and nothing of it is sent. */
-function ChooseFile({ answer, place: { go } }: Shown<Answer>): Child {
+function ChooseFile({ answer, place: { go } }: PageProps<Answer>): Child {
   const { said, say, attempt } = useNews();
   const [isOver, setOver] = useState(false);
   if (answer.kind === 'file') return null;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreateOutcomeName } from '../../contract/endpoints.ts';
-import type { Boards, Decision, OutboxDetail } from '../../http/dashboard/outbox.ts';
+import type { Boards, OutboxDecision, OutboxDetail } from '../../http/dashboard/outbox.ts';
 import type { AttemptRow, EditRow, OutboxRow, OutboxState, PostText } from '../../outbox/decide/types.ts';
 import type { ViewedPost } from '../../outbox/store/view.ts';
 import { fetchJson, withQuery } from '../api.ts';
@@ -13,7 +13,7 @@ import { openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { outward } from '../parts/prose.ts';
-import { type Column, tableCard } from '../parts/table.ts';
+import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 import { differences } from '../text.ts';
 
@@ -203,7 +203,7 @@ const OUTCOMES: Record<CreateOutcomeName, string> = {
   'not-sent': 'Not sent',
 };
 
-const ATTEMPTS: Column<AttemptRow>[] = [
+const ATTEMPTS: TableColumn<AttemptRow>[] = [
   { head: 'No.', cell: ({ n }) => number(n) },
   { head: 'Started', cell: ({ started_at }) => h('span.nowrap', timeTag(started_at)) },
   { head: 'Took', cell: ({ started_at, ended_at }) => lasted(started_at, ended_at) },
@@ -333,7 +333,7 @@ function decisions(detail: OutboxDetail, done: Done): Child {
   ];
 }
 
-function askFirst(id: number, decision: Decision, choice: Choice, done: Done, body: object = {}): void {
+function askFirst(id: number, decision: OutboxDecision, choice: Choice, done: Done, body: object = {}): void {
   openForm({
     title: choice.label,
     content: choice.text,

@@ -5,7 +5,7 @@ import { date, number } from '../format.ts';
 import { h } from '../h.ts';
 import { choiceField, field, Typed } from '../parts/controls.ts';
 import { pageHead, pager, tag, timeTag } from '../parts/layout.ts';
-import { type Column, table } from '../parts/table.ts';
+import { type TableColumn, table } from '../parts/table.ts';
 import { choicesOf, pageOf, results } from '../shell/page.ts';
 
 const choices = choicesOf(['search', 'sort', 'from', 'email']);
@@ -17,7 +17,7 @@ const SORTS = [
   { value: 'name', text: 'Name' },
 ];
 
-const COLUMNS: Column<ListedPerson>[] = [
+const COLUMNS: TableColumn<ListedPerson>[] = [
   {
     head: 'Person',
     kind: 'wide',

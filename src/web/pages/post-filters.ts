@@ -2,7 +2,7 @@ import type { PostsAnswer } from '../../http/dashboard/posts.ts';
 import { type Child, h, type Props, type VNode } from '../h.ts';
 import {
   boardChoices,
-  type Choice,
+  type ControlChoice,
   changedList,
   choiceField,
   field,
@@ -36,13 +36,13 @@ export function countFilters(chosen: Chosen): number {
   return FILTERS.filter((name) => name !== 'search' && chosen[name]).length;
 }
 
-const DELETED: Choice[] = [
+const DELETED: ControlChoice[] = [
   { value: '', text: 'Hide' },
   { value: 'too', text: 'Include' },
   { value: 'only', text: 'Only' },
 ];
 
-const SORTS: Choice[] = [
+const SORTS: ControlChoice[] = [
   { value: '', text: 'Newest' },
   { value: 'oldest', text: 'Oldest' },
   { value: 'votes', text: 'Most votes' },
@@ -51,11 +51,11 @@ const SORTS: Choice[] = [
 ];
 
 export function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose<keyof Chosen>): Child[] {
-  const one = (name: keyof Chosen, label: string, choices: Choice[]): VNode =>
+  const one = (name: keyof Chosen, label: string, choices: ControlChoice[]): VNode =>
     choiceField(name, label, withOther(choices, chosen[name]), chosen[name], (value) =>
       choose({ [name]: value }),
     );
-  const several = (name: 'board' | 'status', label: string, choices: Choice[]): VNode =>
+  const several = (name: 'board' | 'status', label: string, choices: ControlChoice[]): VNode =>
     picks(name, label, choices, listed(chosen[name]), (change) =>
       choose((now) => ({ [name]: changedList(now[name], change) })),
     );
@@ -94,7 +94,7 @@ function creatorText({ creator }: Chosen, { creator: person }: PostsAnswer): str
 }
 
 /** What came with the address and is none of the usual choices is one too. */
-function withOther(choices: Choice[], chosen: string | null): Choice[] {
+function withOther(choices: ControlChoice[], chosen: string | null): ControlChoice[] {
   const isKnown = chosen === null || choices.some(({ value }) => value === chosen);
   return isKnown ? choices : [...choices, { value: chosen, text: chosen }];
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CommentsAnswer, PostAnswer } from '../../http/dashboard/posts.ts';
-import type { Change, Edit, ShownComment, State } from '../../search/browse/post.ts';
+import type { PostChange, ShownComment, State, TextEdit } from '../../search/browse/post.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, date, number, span, time } from '../format.ts';
 import { type Child, h, type Props, type VNode } from '../h.ts';
@@ -255,7 +255,7 @@ function editsCard({ edits, post }: PostAnswer): VNode | null {
   );
 }
 
-function editRow({ at, title, content }: Edit): VNode {
+function editRow({ at, title, content }: TextEdit): VNode {
   return h(
     'li',
     h('span.quiet', timeTag(at)),
@@ -264,7 +264,7 @@ function editRow({ at, title, content }: Edit): VNode {
   );
 }
 
-function diff({ from, to }: Change): Child {
+function diff({ from, to }: PostChange): Child {
   return differences(from, to).map(({ kind, text }) =>
     kind === 'same' ? text : h(kind === 'gone' ? 'del' : 'ins', text),
   );

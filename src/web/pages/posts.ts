@@ -11,7 +11,7 @@ import { useNews } from '../parts/load.ts';
 import { withZone } from '../parts/period.ts';
 import { postRow } from '../parts/post-row.ts';
 import { useShelf, VIEWS } from '../parts/shelf.ts';
-import { type Choose, choicesOf, pageOf, type Shown } from '../shell/page.ts';
+import { type Choose, choicesOf, type PageProps, pageOf } from '../shell/page.ts';
 import { countFilters, FILTERS, isFiltered, postFilters } from './post-filters.ts';
 import { usePostKeys } from './post-keys.ts';
 
@@ -32,7 +32,7 @@ export const page = pageOf<PostsAnswer>({
   view: (shown) => h(Finder, shown),
 });
 
-function Finder({ place, answer, problem }: Shown<PostsAnswer>): Child {
+function Finder({ place, answer, problem }: PageProps<PostsAnswer>): Child {
   const chosen = choices.read(place.url);
   const turn = choices.chooser(place);
   /** Another choice begins with the first page. */

@@ -1,5 +1,5 @@
 import type { ReportAnswer } from '../../http/dashboard/reports.ts';
-import type { Column as ReportColumn, Value } from '../../reports/report.ts';
+import type { ReportColumn, Value } from '../../reports/report.ts';
 import type { ChartOptions, Series } from '../parts/chart.ts';
 import type { Bar } from '../parts/table.ts';
 import { excerpt } from '../text.ts';

@@ -1,10 +1,10 @@
 import type { ReportAnswer } from '../../http/dashboard/reports.ts';
-import type { Column as ReportColumn, Value } from '../../reports/report.ts';
+import type { ReportColumn, Value } from '../../reports/report.ts';
 import { withQuery } from '../api.ts';
 import { number, percent, span, time, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { postLink } from '../parts/prose.ts';
-import type { Column } from '../parts/table.ts';
+import type { TableColumn } from '../parts/table.ts';
 import { titleOf } from './reports.ts';
 
 const LONGEST_TITLE = 110;
@@ -28,7 +28,7 @@ export interface TableOptions {
   links: RowLinks;
 }
 
-export function columnsOf(answer: ReportAnswer, options: TableOptions): Column<Row>[] {
+export function columnsOf(answer: ReportAnswer, options: TableOptions): TableColumn<Row>[] {
   const { columns, rows, timeZone } = answer;
   return inOrder(columns)
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
@@ -53,7 +53,7 @@ function headOf(
   name: string,
   isNumber: boolean,
   { sort, sortedBy }: TableOptions,
-): Pick<Column<Row>, 'head' | 'sorted'> {
+): Pick<TableColumn<Row>, 'head' | 'sorted'> {
   const [usual, other] = isNumber ? [`-${name}`, name] : [name, `-${name}`];
   const isSorted = sort === name || sort === `-${name}`;
   const sorted = isSorted ? (sort === name ? 'ascending' : 'descending') : null;

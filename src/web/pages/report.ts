@@ -11,7 +11,7 @@ import { useNews } from '../parts/load.ts';
 import { barsPicture, type Caption, chartPicture } from '../parts/picture.ts';
 import { saveView } from '../parts/shelf.ts';
 import { bars, table } from '../parts/table.ts';
-import { choicesOf, type Place, pageOf, results } from '../shell/page.ts';
+import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
 import { barRows, timeOptions } from './report-chart.ts';
 import { countChosen, NAMES, type ReportChoice, reportFilters } from './report-filters.ts';
 import { columnsOf, postsBehind, type RowLinks, type TableOptions } from './report-table.ts';
@@ -80,7 +80,7 @@ export const page = pageOf<Asked>({
 /** The reports with the boards and statuses of their fields: asked once a visit, as an answer may be asked with every event. */
 let catalogue: { visit: string; all: Promise<ReportsAnswer> } | null = null;
 
-async function catalogueFor({ parts }: Place): Promise<ReportsAnswer> {
+async function catalogueFor({ parts }: PagePlace): Promise<ReportsAnswer> {
   const visit = parts.join();
   if (catalogue?.visit !== visit) catalogue = { visit, all: fetchJson<ReportsAnswer>('/data/reports') };
   try {

@@ -4,12 +4,12 @@ import { fetchJson } from '../api.ts';
 import { h, type VNode } from '../h.ts';
 import { field } from '../parts/controls.ts';
 import { card, pageHead, tag } from '../parts/layout.ts';
-import { type Column, table } from '../parts/table.ts';
+import { type TableColumn, table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
 type SettingLine = ReturnType<typeof describeSettings>[number];
 
-const COLUMNS: Column<SettingLine>[] = [
+const COLUMNS: TableColumn<SettingLine>[] = [
   { head: 'Setting', cell: ({ name, meaning }) => [h('code', name), h('p.note', meaning)] },
   {
     head: 'Value',

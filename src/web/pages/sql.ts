@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { Answer, Cell, SqlInfo } from '../../http/dashboard/sql.ts';
+import type { Cell, SqlAnswer, SqlInfo } from '../../http/dashboard/sql.ts';
 import type { SavedQuery } from '../../query/saved.ts';
 import { fetchJson, request, saveFile, withQuery } from '../api.ts';
 import { counted, number, span } from '../format.ts';
@@ -11,7 +11,7 @@ import { openSqlEditor, type SqlEditor } from '../parts/editor.ts';
 import { banner, card, failure, pageHead } from '../parts/layout.ts';
 import { useShelf } from '../parts/shelf.ts';
 import { bars, table } from '../parts/table.ts';
-import { pageOf, type Shown } from '../shell/page.ts';
+import { type PageProps, pageOf } from '../shell/page.ts';
 import { excerpt } from '../text.ts';
 
 /** An address longer than this is cut by what it is pasted into. */
@@ -29,7 +29,7 @@ export const page = pageOf<SqlInfo>({
   view: (shown) => h(Sql, shown),
 });
 
-function Sql({ answer: info, place }: Shown<SqlInfo>): Child {
+function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   const given = place.url.searchParams.get('q') ?? '';
   const [host, editor] = [useRef<HTMLDivElement>(null), useRef<SqlEditor>(null)];
   const [result, setResult] = useState<Child>(null);
@@ -57,7 +57,7 @@ function Sql({ answer: info, place }: Shown<SqlInfo>): Child {
   const run = (): Promise<void> =>
     attempt(async (signal) => {
       remember(text());
-      const answer = await fetchJson<Answer>('/data/query', { body: { sql: text() }, signal });
+      const answer = await fetchJson<SqlAnswer>('/data/query', { body: { sql: text() }, signal });
       return answerCards(answer, info.limits.file);
     });
   const take = (sql: string, query: SavedQuery | null): void => {
@@ -161,12 +161,12 @@ const MOST_SERIES = 5;
 const MOST_BARS = 25;
 
 /** What was asked, as a chart where it makes one, and as a table. */
-function answerCards(answer: Answer, fileRows: number): Child {
+function answerCards(answer: SqlAnswer, fileRows: number): Child {
   const drawing = drawingOf(answer);
   return [drawing && card(drawing, drawing.drawn), resultCard(answer, fileRows)];
 }
 
-function resultCard(answer: Answer, fileRows: number): VNode {
+function resultCard(answer: SqlAnswer, fileRows: number): VNode {
   const { columns, rows } = answer;
   const heads = columns.map((head, i) => ({
     head,
@@ -178,7 +178,7 @@ function resultCard(answer: Answer, fileRows: number): VNode {
   return card({ title: 'Answer', note }, content);
 }
 
-function summary({ rows, more, ms }: Answer, fileRows: number): string {
+function summary({ rows, more, ms }: SqlAnswer, fileRows: number): string {
   const found = `${counted(rows.length, 'row')} in ${number(ms)} ms`;
   if (more === null) return found;
   return `The first ${found}; there are more. The CSV file has up to ${number(fileRows)}.`;
@@ -202,7 +202,7 @@ interface Drawing {
 }
 
 /** A first column of dates makes a chart over time, one of other texts makes bars; numbers have to stand beside it. */
-function drawingOf({ columns, rows }: Answer): Drawing | null {
+function drawingOf({ columns, rows }: SqlAnswer): Drawing | null {
   const labels = rows.map(([label]) => label);
   const numeric = columns.map((_, i) => i).filter((i) => i > 0 && isNumeric(rows, i) && !isId(columns[i]));
   if (rows.length < 2 || numeric.length === 0 || !labels.every((label) => typeof label === 'string'))

@@ -9,7 +9,7 @@ import { button } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, failure, tag } from '../parts/layout.ts';
 import { type News, useAnswer } from '../parts/load.ts';
-import { type Column, table } from '../parts/table.ts';
+import { type TableColumn, table } from '../parts/table.ts';
 import { excerpt } from '../text.ts';
 
 /** Deletions that the mass-delete guard holds, with the rows they would take, and the button that accepts them. */
@@ -101,7 +101,7 @@ function AbsentRows({ resource, held, rows: total }: AbsentOptions): VNode {
 /** The server sends so much of a comment, and one character more where it goes on. */
 const BEGINNING = 199;
 
-function columnsOf(resource: Resource): Column<AbsentRow>[] {
+function columnsOf(resource: Resource): TableColumn<AbsentRow>[] {
   return [
     { head: 'Id', cell: ({ id }) => String(id) },
     {

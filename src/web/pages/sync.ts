@@ -8,7 +8,7 @@ import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { banner, card, facts, figure, pageHead, type Tone, tag, timeTag } from '../parts/layout.ts';
 import { type News, useNews } from '../parts/load.ts';
-import { type Column, tableCard } from '../parts/table.ts';
+import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 import { heldCard, QuarantineCard, suspectsCard } from './sync-absent.ts';
 
@@ -143,7 +143,7 @@ function queueWords({ kind, reachable }: SyncState['queue']): string {
 
 const TONES: Record<string, Tone> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
 
-const RUNS: Column<RunRow>[] = [
+const RUNS: TableColumn<RunRow>[] = [
   { head: 'Outcome', cell: ({ outcome }) => tag(outcome, TONES[outcome]) },
   { head: 'List', cell: ({ resource }) => resource },
   { head: 'Pass', cell: ({ mode }) => mode },

@@ -13,7 +13,7 @@ import { button, field } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, pageHead, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
-import { type Column, table } from '../parts/table.ts';
+import { type TableColumn, table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
 /** Endpoints that are told of changes, what became of the last deliveries, and the ways to try one again. */
@@ -169,7 +169,7 @@ function deliveryTable(deliveries: readonly Delivery[], replay: (change: number)
           class: 'small nowrap',
           'aria-label': `Send change ${change}, ${type}, again`,
         });
-  const columns: Column<Delivery>[] = [
+  const columns: TableColumn<Delivery>[] = [
     { head: 'Change', kind: 'number', cell: ({ change }) => (change === 0 ? 'test' : change) },
     { head: 'Type', cell: ({ type }) => type },
     { head: 'Sent', cell: ({ at }) => h('span.nowrap', timeTag(at)) },

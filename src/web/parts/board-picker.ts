@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { KnownBoard } from '../../text/boards.ts';
 import { h, type VNode } from '../h.ts';
-import { boardChoices, type Choice, select } from './controls.ts';
+import { boardChoices, type ControlChoice, select } from './controls.ts';
 
 interface PickerOptions {
   /** Tells it from other pickers of the page. */
@@ -13,7 +13,7 @@ interface PickerOptions {
   /** Slugs that are likely meant: they stand first. */
   suggested?: readonly string[];
   /** Choices that are no board, behind the boards. */
-  others?: readonly Choice[];
+  others?: readonly ControlChoice[];
   /** A slug, what was typed, or the value of one of the other choices. */
   onPick(value: string): void;
 }
@@ -51,7 +51,7 @@ export function BoardPicker(options: PickerOptions): VNode {
   return h('div.board-picker', list, typed);
 }
 
-function choicesOf({ boards, suggested = [], others = [], chosen = '' }: PickerOptions): Choice[] {
+function choicesOf({ boards, suggested = [], others = [], chosen = '' }: PickerOptions): ControlChoice[] {
   const nameOf = (slug: string): string => boards.find((board) => board.slug === slug)?.name ?? slug;
   const rest = boards.filter(({ slug }) => !suggested.includes(slug));
   return [

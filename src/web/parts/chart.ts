@@ -3,7 +3,7 @@ import type uPlotType from 'uplot';
 import { date, number, OWN_ZONE } from '../format.ts';
 import { h, type VNode } from '../h.ts';
 import { resolvedColors, themeEvents } from '../theme-colors.ts';
-import { type Column, table } from './table.ts';
+import { type TableColumn, table } from './table.ts';
 
 declare const uPlot: typeof uPlotType;
 
@@ -245,7 +245,7 @@ function summary({ title, times, zone, series }: ChartOptions): string {
 }
 
 function tableBehind({ title, times, zone, series, unit, href, unfinished }: ChartOptions): VNode {
-  const columns: Column<number>[] = [
+  const columns: TableColumn<number>[] = [
     {
       head: 'Date',
       cell: (i) => {

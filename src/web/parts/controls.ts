@@ -9,14 +9,14 @@ export function field(label: string, control: Child): VNode {
   return h('label.field', label, control);
 }
 
-export interface Choice {
+export interface ControlChoice {
   value: string;
   text: string;
 }
 
 export function select(
   name: string,
-  choices: readonly Choice[],
+  choices: readonly ControlChoice[],
   chosen: string,
   onChange: (value: string) => void,
   attributes: Props<'select'> = {},
@@ -41,7 +41,7 @@ export function select(
 export function choiceField(
   name: string,
   label: string,
-  choices: readonly Choice[],
+  choices: readonly ControlChoice[],
   chosen: string | null,
   onChange: (value: string | null) => void,
 ): VNode {
@@ -51,15 +51,15 @@ export function choiceField(
   );
 }
 
-export function boardChoices(boards: readonly { slug: string; name: string }[]): Choice[] {
+export function boardChoices(boards: readonly { slug: string; name: string }[]): ControlChoice[] {
   return boards.map(({ slug, name }) => ({ value: slug, text: name }));
 }
 
-export function statusChoices(statuses: readonly { id: number; name: string }[]): Choice[] {
+export function statusChoices(statuses: readonly { id: number; name: string }[]): ControlChoice[] {
   return statuses.map(({ id, name }) => ({ value: String(id), text: name }));
 }
 
-export function plainChoices(values: readonly string[]): Choice[] {
+export function plainChoices(values: readonly string[]): ControlChoice[] {
   return values.map((value) => ({ value, text: value.replaceAll('_', ' ') }));
 }
 
@@ -100,7 +100,7 @@ export function changedList(text: string | null, change: ListChange): string | n
 export function picks(
   name: string,
   label: string,
-  choices: readonly Choice[],
+  choices: readonly ControlChoice[],
   chosen: readonly string[],
   onChange: (change: ListChange) => void,
   none = 'All',

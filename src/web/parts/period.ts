@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { OWN_ZONE } from '../format.ts';
 import { h, type VNode } from '../h.ts';
-import { type Choice, field, select, Typed } from './controls.ts';
+import { type ControlChoice, field, select, Typed } from './controls.ts';
 
 /** As an address says it: nothing for the usual one, `30d`, or days. */
 interface PeriodChoice {
@@ -9,7 +9,7 @@ interface PeriodChoice {
   until: string | null;
 }
 
-const PERIODS: Choice[] = [
+const PERIODS: ControlChoice[] = [
   { value: '7d', text: 'Last 7 days' },
   { value: '30d', text: 'Last 30 days' },
   { value: '90d', text: 'Last 90 days' },

@@ -2,7 +2,7 @@ import { number } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { type CardOptions, card, swatch, swatched } from './layout.ts';
 
-export interface Column<T> {
+export interface TableColumn<T> {
   head: Child;
   /** How the rows are sorted by it; none where they are not. */
   sorted?: 'ascending' | 'descending' | null;
@@ -12,7 +12,7 @@ export interface Column<T> {
 }
 
 interface TableOptions<T> {
-  columns: readonly Column<T>[];
+  columns: readonly TableColumn<T>[];
   rows: readonly T[];
   label: string;
   empty?: Child;
@@ -64,7 +64,7 @@ export interface Bar {
 export function bars(rows: readonly Bar[], label: string): VNode {
   // Shares are below 1: the largest is the whole length, and not 1.
   const most = Math.max(0, ...rows.map(({ value }) => value)) || 1;
-  const columns: Column<Bar>[] = [
+  const columns: TableColumn<Bar>[] = [
     {
       head: '',
       cell: ({ label: text, href, color }) =>

@@ -4,7 +4,7 @@ import { type Child, h, type VNode } from '../h.ts';
 import { failure } from '../parts/layout.ts';
 
 /** Where a page is shown, and the ways from there. */
-export interface Place {
+export interface PagePlace {
   url: URL;
   /** The parts of the path that the route leaves open, such as the id of a post. */
   parts: string[];
@@ -17,8 +17,8 @@ export interface Place {
 export type Go = (address: string, options?: { replace?: boolean; keepsPlace?: boolean }) => void;
 
 /** What a page is drawn from, each time that something has changed. */
-export interface Shown<T> {
-  place: Place;
+export interface PageProps<T> {
+  place: PagePlace;
   /** What was loaded last; that of another choice while this one is loaded. */
   answer: T;
   isBusy: boolean;
@@ -30,11 +30,11 @@ export interface Shown<T> {
 
 interface PageParts<T> {
   title: string | ((answer: T) => string);
-  load(place: Place, signal: AbortSignal): Promise<T>;
+  load(place: PagePlace, signal: AbortSignal): Promise<T>;
   /** A component: it may keep a state, which ends when another address is shown. */
-  view(shown: Shown<T>): Child;
+  view(shown: PageProps<T>): Child;
   /** Whether its answer is loaded again when the service has news. */
-  follows?(place: Place, answer: T): boolean;
+  follows?(place: PagePlace, answer: T): boolean;
   /** What it reads from the address. */
   choices?: { settled(url: URL): string };
 }
@@ -43,14 +43,14 @@ interface PageParts<T> {
 export interface Loaded {
   title: string;
   follows: boolean;
-  draw(shown: Omit<Shown<unknown>, 'answer'>): VNode;
+  draw(shown: Omit<PageProps<unknown>, 'answer'>): VNode;
 }
 
-export type Page = Pick<PageParts<never>, 'choices'> & {
-  load(place: Place, signal: AbortSignal): Promise<Loaded>;
+export type LoadedPage = Pick<PageParts<never>, 'choices'> & {
+  load(place: PagePlace, signal: AbortSignal): Promise<Loaded>;
 };
 
-export function pageOf<T>({ title, load, view, follows, choices }: PageParts<T>): Page {
+export function pageOf<T>({ title, load, view, follows, choices }: PageParts<T>): LoadedPage {
   return {
     ...(choices && { choices }),
     async load(place, signal) {
@@ -65,7 +65,7 @@ export function pageOf<T>({ title, load, view, follows, choices }: PageParts<T>)
 }
 
 /** What depends on the answer: pale while another one is loaded, and what is wrong where there is none. */
-export function results({ isBusy, problem }: Shown<unknown>, ...content: Child[]): VNode {
+export function results({ isBusy, problem }: PageProps<unknown>, ...content: Child[]): VNode {
   return h('div.stacked', { class: isBusy ? 'busy' : null }, problem ? failure(problem) : content);
 }
 
@@ -92,7 +92,7 @@ export function choicesOf<K extends string>(
     read,
     settled: (url: URL): string => withQuery(url.pathname, read(url)),
     chooser:
-      ({ url: { pathname }, go }: Place): Choose<K> =>
+      ({ url: { pathname }, go }: PagePlace): Choose<K> =>
       (change, { replace = false } = {}) => {
         // The person may have left while the choice was made.
         if (location.pathname !== pathname) return;

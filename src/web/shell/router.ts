@@ -6,12 +6,12 @@ import { span } from '../format.ts';
 import { h, type VNode } from '../h.ts';
 import { mounted, unmounted } from '../mount.ts';
 import { button } from '../parts/controls.ts';
-import type { Go, Loaded, Page, Place } from './page.ts';
+import type { Go, Loaded, LoadedPage, PagePlace } from './page.ts';
 
-export interface Route {
+export interface PageRoute {
   /** The page of the navigation that it belongs to. */
   name: string;
-  load(): Promise<{ page: Page }>;
+  load(): Promise<{ page: LoadedPage }>;
 }
 
 /** Where the person was on a page, for the way back to it. */
@@ -21,8 +21,8 @@ interface Left {
 }
 
 interface Current {
-  page: Page;
-  place: Place;
+  page: LoadedPage;
+  place: PagePlace;
   loaded: Loaded;
   isBusy: boolean;
   problem: unknown;
@@ -38,7 +38,7 @@ const WORKING_MS = 1500;
 const CANCELLED = new Error('You cancelled it.');
 
 /** Shows the page of the current address in `main`. An old page, or the skeleton of the document, stays until the new one is complete. */
-export function startRouter(pages: Partial<Record<PageAddress, Route>>, main: HTMLElement) {
+export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main: HTMLElement) {
   const routes = Object.entries(pages).map(([address, route]) => ({ ...route, path: patternOf(address) }));
   let current: Current | null = null;
   let stats: LiveStats | null = null;
@@ -54,7 +54,7 @@ export function startRouter(pages: Partial<Record<PageAddress, Route>>, main: HT
     const url = new URL(location.href);
     const route = routes.find(({ path }) => path.test(unmounted(url.pathname)));
     const parts = route?.path.exec(unmounted(url.pathname))?.slice(1) ?? [];
-    const place: Place = { url, parts, go, reload: () => reload() };
+    const place: PagePlace = { url, parts, go, reload: () => reload() };
     const before = current?.place.url.pathname === url.pathname ? current : null;
     markCurrent(route?.name);
     if (before) paint({ ...before, place, isBusy: true });
@@ -220,7 +220,7 @@ function patternOf(address: string): RegExp {
   return new RegExp(`^${parts}$`);
 }
 
-async function pageOf(route: Route): Promise<Page> {
+async function pageOf(route: PageRoute): Promise<LoadedPage> {
   try {
     return (await route.load()).page;
   } catch (cause) {
