@@ -109,7 +109,7 @@ function toReport(plan: string): string {
 }
 
 function amount(value: number | null, name: string | null): Child {
-  return value === null ? '–' : `${number(value)}${name ? ` ${name}` : ''}`;
+  return value === null ? '–' : h('span.nowrap', `${number(value)}${name ? ` ${name}` : ''}`);
 }
 
 function plansCard({ plans, valueName, customers, people, importedAt }: SegmentsAnswer): VNode {

@@ -131,7 +131,7 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
         size: 30,
         space: TICK_SPACE,
         ...(isCalendar ? { splits: () => ticksAt(times, plot.clientWidth) } : {}),
-        values: (_, ticks) => tickLabels(ticks, axisZone),
+        values: (_, ticks) => tickLabels(ticks, axisZone, isCalendar ? 2 * halfStep(times) : undefined),
       },
       {
         ...axis,
@@ -210,8 +210,11 @@ function drawUnfinished(
 const SO_FAR = 'so far →';
 
 /** Ticks in the reader's own format: months where they are a month apart, hours within a day, else days. */
-function tickLabels(ticks: readonly number[], timeZone: string): string[] {
-  const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+function tickLabels(
+  ticks: readonly number[],
+  timeZone: string,
+  step = (ticks[1] ?? 0) - (ticks[0] ?? 0),
+): string[] {
   const format = (parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
     new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
   const day = format(
