@@ -10,6 +10,7 @@ export function register(program: Command, stop: AbortSignal): void {
   program
     .command('fleet')
     .description('several machines that share the sources of sources.yaml')
+    .addHelpText('after', '\nExample:\n  feedback-mirror fleet status')
     .command('status', { isDefault: true })
     .description('each machine, and each source: where it runs, since when, how far its copy is behind')
     .addHelpText('after', '\nExample:\n  feedback-mirror fleet status --json')
