@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { BROWSER, requireProgram, skipUnless } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 import { place, start } from './place.ts';
@@ -26,7 +26,7 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
     });
     await page.goto(`${service.url}/`);
     await page.waitForSelector('nav a[href="/s/beta/"]');
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await page.keyboard.type('bet');
     await page.waitForSelector('dialog.palette li >> text=beta');
     await page.keyboard.press('Escape');
@@ -37,7 +37,7 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
     assert.equal(new URL(page.url()).pathname, '/s/acme/posts');
     await page.click('a[href^="/s/acme/posts/"]');
     await page.waitForURL(/\/s\/acme\/posts\/\d+$/);
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await page.keyboard.type(wordOf(site.sandboxes.beta?.world.posts()[0]?.title ?? ''));
     await page.waitForSelector('dialog.palette li >> text=beta, post');
     await page.keyboard.press('Escape');
@@ -50,6 +50,12 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
     assert.deepEqual(problems, []);
   });
 });
+
+/** The palette is loaded after the page: keys that are pressed before its field has the focus go to the page. */
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.waitForSelector('dialog.palette input:focus');
+}
 
 /** The longest word of a title. */
 function wordOf(title: string): string {

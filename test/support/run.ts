@@ -14,8 +14,8 @@ const { values, positionals } = parseArgs({
   options: { unit: { type: 'boolean', default: false }, name: { type: 'string', multiple: true } },
 });
 
-/** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With four a fifth was idle. */
-const AT_ONCE = 5;
+/** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle. */
+const AT_ONCE = 6;
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 

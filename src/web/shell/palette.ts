@@ -62,6 +62,8 @@ function Palette({ pages, close, go }: PaletteOptions): VNode {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setAt((chosen + step + entries.length) % Math.max(1, entries.length));
     else if (event.key === 'Enter') take(entries[chosen]);
+    // By itself a search field would only be emptied, and the palette stay open.
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };
