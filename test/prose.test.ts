@@ -53,12 +53,12 @@ function longer(sentences: readonly Sentence[], words: number): string {
 }
 
 describe('the measure of sentences', () => {
-  it('ends a sentence at a full stop, a paragraph, an item of a list and a cell of a table', () => {
+  it('ends a sentence at a full stop, a paragraph, an item and a cell, and takes no name or value for one', () => {
     const page =
-      '# Not this\n\nOne two. Three\nfour five!\n\n- six\n- seven eight\n\n| a cell of five words | name |\n|---|---|\n';
+      '# Not this\n\nOne two. Three\nfour five!\n\n- six\n- an item of five words\n\n| a cell of five words | name |\n|---|---|\n';
     assert.deepEqual(
       sentencesOf(page).map(({ words }) => words),
-      [2, 3, 1, 2, 5],
+      [2, 3, 5, 5],
     );
   });
 

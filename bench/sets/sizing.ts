@@ -1,12 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { feedbackMirror, type Measured, measured } from '../frame/child.ts';
 import { median } from '../frame/numbers.ts';
-import { type SandboxProcess, startSandboxProcess } from '../frame/sandbox.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
+import { syncPosts, type Upstream, upstreamOf } from '../frame/upstream.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000] as const;
-const COMMAND = 'feedback-mirror sync';
+const COMMAND = 'feedback-mirror sync posts';
 
 /** What one mirror of a size needs. */
 interface Need {
@@ -27,9 +26,8 @@ const PARTS: readonly { name: string; unit: Series['unit']; of: keyof Need }[] =
 /** The figures of "Sizing" in docs/operations.md. */
 export const sizingSet: BenchSet = {
   name: 'sizing',
-  about:
-    'What a mirror needs by the number of its posts: processor time of a sweep of posts and comments, memory, disk.',
-  sizes: '10,000, 100,000 and 1,000,000 posts with the comments of the sandbox, 100 rows a page',
+  about: 'What a mirror needs by the number of its posts: processor time of a sweep, memory, disk.',
+  sizes: '10,000, 100,000 and 1,000,000 posts, 100 rows a page',
   async run(bench) {
     const rows: Row[] = [];
     for (const size of SIZES) rows.push(...(await rowsOf(bench, bench.scale(size))));
@@ -38,13 +36,9 @@ export const sizingSet: BenchSet = {
 };
 
 async function rowsOf(bench: Bench, posts: number): Promise<Row[]> {
-  const sandbox = await startSandboxProcess({ posts });
+  const upstream = await upstreamOf(bench, posts);
   const needs: Need[] = [];
-  try {
-    for (let round = 1; round <= bench.repeat; round++) needs.push(await needOf(bench, sandbox));
-  } finally {
-    await sandbox.stop();
-  }
+  for (let round = 1; round <= bench.repeat; round++) needs.push(await needOf(bench, upstream));
   bench.say(`${posts.toLocaleString('en')} posts: ${JSON.stringify(needs)}`);
   return PARTS.map(({ name, unit, of }): Row => {
     const values = needs.map((need) => need[of]);
@@ -54,11 +48,11 @@ async function rowsOf(bench: Bench, posts: number): Promise<Row[]> {
   });
 }
 
-async function needOf(bench: Bench, { env }: SandboxProcess): Promise<Need> {
+async function needOf(bench: Bench, upstream: Upstream): Promise<Need> {
   const folder = mkdtempSync(join(bench.folder, 'sizing-'));
-  const sync = (): Promise<Measured> => measured(feedbackMirror(['sync'], { ...env, DATA_DIR: folder }));
   try {
-    const [first, again] = [await sync(), await sync()];
+    const first = await syncPosts(upstream, folder);
+    const again = await syncPosts(upstream, folder);
     return {
       firstSeconds: first.cpuSeconds,
       againSeconds: again.cpuSeconds,

@@ -13,6 +13,7 @@ export const SYMPTOMS = [
   'upstream-away',
   'throttled',
   'bad-answers',
+  'api-changed',
   'sweeps-fail',
   'sweep-stuck',
   'mirror-old',

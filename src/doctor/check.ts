@@ -17,7 +17,7 @@ export function fine(detail: string): Finding {
   return { state: 'ok', detail, advice: null, code: null, runbook: [] };
 }
 
-export function warning(detail: string, advice: string, ...runbook: Symptom[]): Finding {
+export function warning(detail: string, advice: string, ...runbook: [Symptom, ...Symptom[]]): Finding {
   return { state: 'warn', detail, advice, code: null, runbook: runbook.map(runbookOf) };
 }
 

@@ -87,6 +87,7 @@ async function* examineDrift(mirror: OpenOptions): AsyncGenerator<Check, void, u
   const finding = warning(
     `the API changed: ${shown}${drifts.length > MOST_DRIFTS ? `; and ${drifts.length - MOST_DRIFTS} more` : ''}`,
     'The mirror keeps new fields in "extra". Check what you built on fields that vanished or changed.',
+    'api-changed',
   );
   yield { name: 'API', ...finding };
 }
@@ -191,39 +192,48 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
   );
 }
 
-function examineOutbox({ refused, undecided, duplicates, doubtful, unlisted }: Checkup): Finding {
-  const facts = [
-    ...refused.map(refusedText),
-    ...(undecided > 0
-      ? [`${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`]
-      : []),
-    ...(duplicates > 0 ? [`${counted(duplicates, 'row')} left a second post upstream`] : []),
-    ...(doubtful > 0 ? [`${counted(doubtful, 'row')} may have left another post upstream`] : []),
-    ...(unlisted > 0 ? [`${counted(unlisted, 'sent post')} never listed since`] : []),
+function examineOutbox(found: Checkup): Finding {
+  const notes = outboxNotes(found);
+  const details = notes.map(([detail]) => detail);
+  const advice = new Set(notes.map(([, text]) => text));
+  const [symptom, ...more] = new Set(notes.map(([, , name]) => name));
+  return symptom
+    ? warning(details.join('; '), [...advice].join(' '), symptom, ...more)
+    : fine('nothing waits for a person');
+}
+
+type Note = readonly [detail: string, advice: string, symptom: Symptom];
+
+function outboxNotes({ refused, undecided, duplicates, doubtful, unlisted }: Checkup): Note[] {
+  const named = (count: number, detail: string, advice: string, symptom: Symptom): Note[] =>
+    count > 0 ? [[detail, advice, symptom]] : [];
+  return [
+    ...refused.map((board): Note => [refusedText(board), REFUSED_HINT, 'board-refused']),
+    ...named(
+      undecided,
+      `${counted(undecided, 'row')} ${undecided === 1 ? 'needs' : 'need'} a decision`,
+      'See "feedback-mirror outbox list --state uncertain".',
+      'decision-needed',
+    ),
+    ...named(
+      duplicates,
+      `${counted(duplicates, 'row')} left a second post upstream`,
+      '"feedback-mirror query \'SELECT id, post_id, duplicate_of FROM outbox WHERE duplicate_of > 0\'" names the posts.',
+      'second-post',
+    ),
+    ...named(
+      doubtful,
+      `${counted(doubtful, 'row')} may have left another post upstream`,
+      '"feedback-mirror outbox list" names them below the table.',
+      'second-post',
+    ),
+    ...named(
+      unlisted,
+      `${counted(unlisted, 'sent post')} never listed since`,
+      'A service may hold new posts back for approval, or have lost them: "feedback-mirror query \'SELECT id, post_id, title FROM outbox WHERE post_id NOT IN (SELECT id FROM posts)\'" names them.',
+      'not-listed',
+    ),
   ];
-  if (facts.length === 0) return fine('nothing waits for a person');
-  const advice = [
-    ...(refused.length > 0 ? [REFUSED_HINT] : []),
-    ...(undecided > 0 ? ['See "feedback-mirror outbox list --state uncertain".'] : []),
-    ...(duplicates > 0
-      ? [
-          '"feedback-mirror query \'SELECT id, post_id, duplicate_of FROM outbox WHERE duplicate_of > 0\'" names the posts.',
-        ]
-      : []),
-    ...(doubtful > 0 ? ['"feedback-mirror outbox list" names them below the table.'] : []),
-    ...(unlisted > 0
-      ? [
-          'A service may hold new posts back for approval, or have lost them: "feedback-mirror query \'SELECT id, post_id, title FROM outbox WHERE post_id NOT IN (SELECT id FROM posts)\'" names them.',
-        ]
-      : []),
-  ];
-  const runbook: Symptom[] = [
-    ...(refused.length > 0 ? (['board-refused'] as const) : []),
-    ...(undecided > 0 ? (['decision-needed'] as const) : []),
-    ...(duplicates + doubtful > 0 ? (['second-post'] as const) : []),
-    ...(unlisted > 0 ? (['not-listed'] as const) : []),
-  ];
-  return warning(facts.join('; '), advice.join(' '), ...runbook);
 }
 
 const LARGE_LOG = 1_000_000_000;

@@ -4,8 +4,8 @@ export interface Sentence {
   words: number;
 }
 
-/** A cell with fewer words is a name or a value, and no sentence. */
-const CELL_WORDS = 5;
+/** A cell of a table or an item of a list with fewer words is a name or a value, and no sentence. */
+const FRAGMENT_WORDS = 5;
 
 /**
  * The sentences of a Markdown page. A paragraph, an item of a list and a cell of a table end a sentence. Blocks of code, headings and
@@ -13,14 +13,15 @@ const CELL_WORDS = 5;
  */
 export function sentencesOf(markdown: string): Sentence[] {
   const blocks = blocksOf(markdown.replace(/^( *)```[\s\S]*?^\1```$/gm, '\n'));
-  return blocks.flatMap(({ text, isCell }) =>
-    split(plain(text)).filter(({ words }) => words >= (isCell ? CELL_WORDS : 1)),
+  return blocks.flatMap(({ text, isPart }) =>
+    split(plain(text)).filter(({ words }) => words >= (isPart ? FRAGMENT_WORDS : 1)),
   );
 }
 
 interface Block {
   text: string;
-  isCell: boolean;
+  /** A cell or an item. */
+  isPart: boolean;
 }
 
 const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
@@ -30,10 +31,10 @@ function blocksOf(markdown: string): Block[] {
   let isOpen = false;
   for (const line of markdown.split('\n')) {
     const isText = line.trim() !== '' && !/^(#|!\[|\|)/.test(line);
-    if (line.startsWith('|')) blocks.push(...cellsOf(line).map((text) => ({ text, isCell: true })));
+    if (line.startsWith('|')) blocks.push(...cellsOf(line).map((text) => ({ text, isPart: true })));
     const last = blocks.at(-1);
     if (isText && isOpen && last && !ITEM.test(line)) last.text += ` ${line.trim()}`;
-    else if (isText) blocks.push({ text: line.replace(ITEM, '').trim(), isCell: false });
+    else if (isText) blocks.push({ text: line.replace(ITEM, '').trim(), isPart: ITEM.test(line) });
     isOpen = isText;
   }
   return blocks;
