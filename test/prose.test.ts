@@ -43,7 +43,20 @@ describe('the sentences of the documents', () => {
     assert.ok(read('README.md').trimEnd().split('\n').length <= 200);
     assert.ok(read('CHANGELOG.md').trimEnd().split('\n').length <= 120);
   });
+
+  it('the promises about the mirror have at most 300 words, and those about the outbox 350', () => {
+    const page = read('docs/promises.md');
+    const [mirror, outbox] = [wordsUnder(page, 'The mirror'), wordsUnder(page, 'The outbox')];
+    assert.ok(mirror > 0 && mirror <= 300, `${mirror} words`);
+    assert.ok(outbox > 0 && outbox <= 350, `${outbox} words`);
+  });
 });
+
+/** The words of a section, without its heading. */
+function wordsUnder(page: string, heading: string): number {
+  const [, text = ''] = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## )`, 'm').exec(page) ?? [];
+  return wordsOf(text.replaceAll(/^#.*$/gm, ''));
+}
 
 function longer(sentences: readonly Sentence[], words: number): string {
   return sentences
