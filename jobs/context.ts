@@ -93,7 +93,10 @@ export interface Activity {
   rows: Set<number>;
   /** Webhook endpoints that a handler is telling, for the same reason. */
   webhooks: Set<string>;
+  /** When a tick came through the queue, in this process or in another one that shares the queue. */
   lastTickAt: number | null;
+  /** For when the queue had planned the next tick when this process last saw it. */
+  nextTick: number | null;
   lastAttemptAt: number | null;
 }
 
@@ -111,6 +114,7 @@ export function newActivity(): Activity {
     rows: new Set(),
     webhooks: new Set(),
     lastTickAt: null,
+    nextTick: null,
     lastAttemptAt: null,
   };
 }

@@ -189,6 +189,19 @@ export async function ensureQueue(context: JobContext, schedules: readonly Sched
     );
   for (const job of missingJobs(context)) await enqueue(backend, job);
   await dispatcher.look();
+  await noteTick(context, set);
+}
+
+/**
+ * Processes that share a queue also share its ticks, and chance may give one of them none for minutes. The schedule shows that a tick was
+ * taken: the next one is planned for another time, and not because this round planned it anew.
+ */
+async function noteTick({ app, activity, backend }: JobContext, set: readonly string[]): Promise<void> {
+  const id = idOf(DISPATCH_JOB);
+  const next = (await backend.queue(DISPATCH_JOB.queue).getJobScheduler(id))?.next ?? null;
+  const isMoved = activity.nextTick !== null && next !== activity.nextTick;
+  if (isMoved && !set.includes(id)) activity.lastTickAt = app.clock.monotonic();
+  activity.nextTick = next;
 }
 
 function missingJobs(context: JobContext): JobRequest[] {

@@ -63,6 +63,7 @@ async function benchOf(t: TestContext) {
       return housekeepingAt;
     },
     looks: () => looks,
+    activity: context.activity,
     ensure: () => ensureQueue(context, schedules()),
     /** The jobs beside those of the schedules. */
     async jobs() {
@@ -106,6 +107,24 @@ describe('a queue that should hold more than it does', () => {
     housekeeping(NOW + HOUR);
     await ensure();
     assert.deepEqual(await jobs(), ['maintenance']);
+  });
+
+  it('shows that ticks come also to a process that none of them comes to', async (t) => {
+    const { backend, ensure, activity, clock, at } = await benchOf(t);
+    await ensure();
+    at(4000);
+    await ensure();
+    assert.equal(activity.lastTickAt, null, 'no tick was taken');
+    const other = backend.worker('ticks', async () => undefined, { concurrency: 1 });
+    await once(other, 'completed');
+    await other.close();
+    await ensure();
+    assert.equal(activity.lastTickAt, clock.monotonic());
+    const seen = activity.lastTickAt;
+    at(60_000);
+    await backend.queue('ticks').obliterate({ force: true });
+    await ensure();
+    assert.equal(activity.lastTickAt, seen, 'a schedule that is set anew shows nothing');
   });
 
   it('starts over where it was filled while the clock was ahead, which is told', async (t) => {
