@@ -94,7 +94,7 @@ async function conclude(context: JobContext, { row, outcome }: Sent): Promise<st
   const { app, metrics } = context;
   metrics.push(outcome);
   const wait = row.not_before === null ? 0 : Math.max(0, Date.parse(row.not_before) - app.clock.now());
-  const facts = { event: `pushJob.${outcome}`, outbox: row.id, attempt: row.attempts, outcome };
+  const facts = { event: `push.${outcome}`, outbox: row.id, attempt: row.attempts, outcome };
   const later = { ...facts, waitMs: wait };
   switch (outcome) {
     case 'confirmed':

@@ -5,7 +5,16 @@ import { openSite } from '../support/mirror-site.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres, startRedis } from '../support/servers.ts';
 import { until } from '../support/until.ts';
-import { assertPosted, importTitles, isReady, logOf, posted, startService, titles } from './runs.ts';
+import {
+  assertPosted,
+  importTitles,
+  isReady,
+  logOf,
+  posted,
+  type StartedService,
+  startService,
+  titles,
+} from './runs.ts';
 
 const SERVERS = [
   { name: 'Redis', program: 'redis-server', open: (): Promise<Server> => startRedis({ durable: true }) },
@@ -29,15 +38,15 @@ for (const { name, program, open } of SERVERS) {
       await until('passes of both services', () => passes(0) > 0 && passes(1) > 0);
       await importTitles(site, titles('Shared', 20));
       await until('20 posts', () => posted(site).length >= 20);
-      const sender = services.find((service) =>
-        logOf(service).some(({ event }) => event === 'push.confirmed'),
-      );
-      const other = services.find((service) => service !== sender);
-      sender?.child.kill('SIGKILL');
+      const sends = (service: StartedService): boolean =>
+        logOf(service).some(({ event }) => event === 'push.sender');
+      const [sender, other] = [services.find(sends), services.find((service) => !sends(service))];
+      assert.ok(sender && other);
+      sender.child.kill('SIGKILL');
       await importTitles(site, titles('Inherited', 20));
       await until('40 posts', () => posted(site).length >= 40);
       assertPosted(site, [...titles('Shared', 20), ...titles('Inherited', 20)]);
-      await other?.stop();
+      await other.stop();
       const swept = await site.run(['sync', '--json']);
       assert.equal(swept.code, 0, swept.stderr);
       assertExact(site.mirror, site.sandbox.world);
