@@ -120,7 +120,8 @@ export function statusFailure(answer: UpstreamAnswer, now: number): Failure {
   const { status: httpStatus, headers } = answer;
   const reason = `the upstream answered ${describeAnswer(answer)}`;
   if (httpStatus === 401 || httpStatus === 403) {
-    const hint = 'Check FEEDBACK_API_TOKEN, FEEDBACK_AUTH and FEEDBACK_AUTH_PARAM.';
+    const hint =
+      'Check FEEDBACK_API_TOKEN, FEEDBACK_AUTH and FEEDBACK_AUTH_PARAM, or token, auth and auth_param in sources.yaml.';
     return new Failure('unauthorised', reason, { httpStatus, hint });
   }
   if (isTransientStatus(httpStatus)) {

@@ -138,7 +138,7 @@ describe('feedback-mirror doctor', () => {
     const { state, detail, advice } = of('trouble', await examine(site));
     assert.equal(state, 'warn');
     assert.match(detail, /^the service refused the token since \d\d:\d\d/);
-    assert.equal(advice, 'Put a new one in .env, no restart needed.');
+    assert.equal(advice, 'Put a new one in .env or sources.yaml, no restart needed.');
   });
 
   it('warns of rows that may have left another post, until a person has looked at them', async (t) => {

@@ -30,7 +30,7 @@ describe('the troubles of a mirror', () => {
       paused: 'the upstream refused the token (401) at 2026-11-18T10:09:00.000Z',
     };
     assert.deepEqual(texts(facts), [
-      'the service refused the token since 10:02: put a new one in .env, no restart needed',
+      'the service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed',
     ]);
   });
 

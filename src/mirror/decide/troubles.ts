@@ -47,7 +47,10 @@ export interface Trouble {
 /** The worst first. The alerts in `deploy/alerts.yml` have the same words, which a test compares. */
 export const TROUBLES = {
   'disk-full': ['nothing can be written to the disk', 'make room on it; everything goes on by itself'],
-  'token-refused': ['the service refused the token', 'put a new one in .env, no restart needed'],
+  'token-refused': [
+    'the service refused the token',
+    'put a new one in .env or sources.yaml, no restart needed',
+  ],
   'upstream-away': [
     'the service does not answer',
     'the mirror keeps what it has and tries again by itself; see to the service or FEEDBACK_BASE_URL',
@@ -183,7 +186,7 @@ export function troubleClause(
   return `${what}${from}${to}${detail === null ? '' : ` (${detail})`}`;
 }
 
-/** The sentence about it: `the service refused the token since 10:02: put a new one in .env, no restart needed`. */
+/** The sentence about it: `the service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed`. */
 export function troubleText(trouble: Trouble, timeOf: (iso: string) => string): string {
   return `${troubleClause(trouble, timeOf)}: ${trouble.advice}`;
 }
