@@ -83,7 +83,9 @@ export function loadSources(input: LoadInput): Sources | null {
     const unknown = unknownFields(name, fields);
     const given = merged(file.defaults, fields);
     const source = sourceOf(name, given, { input, folder, dataDir, exportDir: shared.exportDir });
-    const wrong = source.problems.map((text) => located(text, name, line, given));
+    const wrong = source.problems.map((text) =>
+      located(text, { name, line, given, defaults: file.defaults }),
+    );
     problems.push(...unknown, ...missing(name, line, fields), ...wrong);
     if (shared.fleetUrl && source.settings.queueUrl)
       problems.push({
@@ -200,13 +202,21 @@ function refusedFlags({ flags }: LoadInput): Problem[] {
     .map((env) => ({ line: 1, text: `${flagOf(env)} belongs to one source: write it there` }));
 }
 
+interface Location {
+  name: string;
+  line: number;
+  given: ReadonlyMap<string, SourceField>;
+  defaults: ReadonlyMap<string, SourceField>;
+}
+
 /** The problem of a setting in the words of the file: `FEEDBACK_API_TOKEN="x" must …` is `acme: token="x" must …` in its line. */
-function located(text: string, name: string, line: number, given: ReadonlyMap<string, SourceField>): Problem {
+function located(text: string, { name, line, given, defaults }: Location): Problem {
   const [env = ''] = /^[A-Z][A-Z0-9_]*/.exec(text) ?? [];
   const field = FIELD_NAMES.find((one) => envOf(one) === env);
   const place = field === undefined ? undefined : given.get(field);
   if (field === undefined || !place) return { line, text: `${name}: ${text}` };
-  return { line: place.line, text: `${name}: ${field}${text.slice(env.length)}` };
+  const where = place === defaults.get(field) ? 'defaults' : name;
+  return { line: place.line, text: `${where}: ${field}${text.slice(env.length)}` };
 }
 
 function lineOf(fields: ReadonlyMap<string, SourceField>, name: string): number {

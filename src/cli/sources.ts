@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Sources } from '../../config/sources.ts';
 import { pastOrNull } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { isThere } from '../base/files.ts';
 import { counted, durationText } from '../text/text.ts';
 import { type Context, type Flags, openContext, openContexts, openSources, worstExit } from './context.ts';
 import { announced, askService } from './service.ts';
@@ -108,7 +109,7 @@ async function lineOf({ settings }: Context): Promise<Line> {
     service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail) ?? [];
   const state = service === null ? 'not running' : service.ready ? 'ready' : 'not ready';
   try {
-    const { resources } = lookAtMirror(settings);
+    const resources = isThere(settings.mirrorPath) ? lookAtMirror(settings).resources : [];
     const [posts, comments] = (['posts', 'comments'] as const).map((list) =>
       resources.find(({ resource }) => resource === list),
     );
