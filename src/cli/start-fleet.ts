@@ -40,10 +40,12 @@ export function joinFleet(
   { set, log, url }: Around,
 ): FleetMember {
   let sources = new Map(first.map((source) => [source.name, source]));
+  /** Also of sources that the file no longer has: they are still to be handed over. */
+  const settings = new Map<string, Settings>();
   const settingsOf = (name: string): Settings => {
-    const source = sources.get(name);
-    if (source) return source.settings;
-    throw new AppError('usage', `${name} is no longer in sources.yaml`);
+    const known = sources.get(name)?.settings ?? settings.get(name);
+    if (known) return known;
+    throw new AppError('usage', `${name} is not in sources.yaml`);
   };
   const stop = new AbortController();
   const folders = announcer(set, (name) => fleet.maySend(name));
@@ -80,6 +82,7 @@ export function joinFleet(
   return {
     knows: (name) => sources.has(name),
     async follow(all) {
+      for (const [name, source] of sources) settings.set(name, source.settings);
       sources = new Map(all.map((source) => [source.name, source]));
       fleet.follow([...sources.keys()]);
       // What has changed in the file starts again; what is gone from it is given back.
