@@ -81,9 +81,11 @@ async function sendTraced(
   letNextGo: Turn['letNextGo'],
 ): Promise<PushResult> {
   return await traced('push', { outbox: id }, async (tell) => {
-    const told = await pushRow(context.sending, id, letNextGo);
-    tell(told.sent ? { outcome: told.outcome, attempt: told.row.attempts } : { outcome: told.reason });
-    return told;
+    const result = await pushRow(context.sending, id, letNextGo);
+    tell(
+      result.sent ? { outcome: result.outcome, attempt: result.row.attempts } : { outcome: result.reason },
+    );
+    return result;
   });
 }
 
@@ -151,9 +153,12 @@ function countResults({ app, metrics }: JobContext, results: ReadonlyMap<number,
         `outbox ${id}: only a person can tell what became of it; see "feedback-mirror outbox show ${id}"`,
       );
   }
-  const told = Object.entries(counts).map(([result, count]) => `${count} ${result}`);
-  if (told.length > 0)
-    app.log.info({ event: 'reconcile.completed', ...counts }, `reconciled unclear posts: ${told.join(', ')}`);
+  const parts = Object.entries(counts).map(([result, count]) => `${count} ${result}`);
+  if (parts.length > 0)
+    app.log.info(
+      { event: 'reconcile.completed', ...counts },
+      `reconciled unclear posts: ${parts.join(', ')}`,
+    );
   return counts;
 }
 

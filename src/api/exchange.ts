@@ -29,8 +29,13 @@ export async function exchange(
 ): Promise<UpstreamAnswer> {
   const { operation, retry } = request;
   const { method } = ENDPOINTS[operation];
-  const told = { 'http.request.method': method, 'server.address': context.base.hostname, operation, retry };
-  return await traced(`${method} ${operation}`, told, async (tell) => {
+  const attributes = {
+    'http.request.method': method,
+    'server.address': context.base.hostname,
+    operation,
+    retry,
+  };
+  return await traced(`${method} ${operation}`, attributes, async (tell) => {
     const answer = await exchangeOnce(context, dispatcher, secret, request);
     tell({ 'http.response.status_code': answer.status });
     return answer;

@@ -171,8 +171,8 @@ export interface ToldFailure {
 }
 
 export function toldFailure(error: unknown): ToldFailure {
-  const told = error instanceof AppError ? error : storageError(error);
-  return { code: codeOf(error), message: messageOf(told ?? error), hint: told?.hint };
+  const known = error instanceof AppError ? error : storageError(error);
+  return { code: codeOf(error), message: messageOf(known ?? error), hint: known?.hint };
 }
 
 export function errorFrom({ code, message, hint }: ToldFailure): AppError {

@@ -23,8 +23,8 @@ export async function traced<T>(
   work: (tell: (more: WorkAttributes) => void) => Promise<T>,
 ): Promise<T> {
   if (!WORK_CHANNEL.hasSubscribers) return await work(() => undefined);
-  const told: Work = { name, attributes: { ...attributes } };
-  return await WORK_CHANNEL.tracePromise(() => work((more) => Object.assign(told.attributes, more)), told);
+  const begun: Work = { name, attributes: { ...attributes } };
+  return await WORK_CHANNEL.tracePromise(() => work((more) => Object.assign(begun.attributes, more)), begun);
 }
 
 const SOURCE = new AsyncLocalStorage<string>();

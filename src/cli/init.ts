@@ -317,12 +317,12 @@ function summary(
   { posts, comments, boards }: Survey,
   overridden: readonly string[],
 ): string[] {
-  const told = (name: string, { rows, isWhole }: ListSurvey): string =>
+  const listLine = (name: string, { rows, isWhole }: ListSurvey): string =>
     `  ${name.padEnd(10)}${isWhole ? '' : 'more than '}${grouped(rows)}`;
   return [
     `${URL.parse(url)?.host} took the token:`,
-    told('posts', posts),
-    told('comments', comments),
+    listLine('posts', posts),
+    listLine('comments', comments),
     `  ${'boards'.padEnd(10)}${boards.map(oneLine).join(', ') || 'none'}`,
     'The settings are in .env, which only you can read.',
     ...overridden.map(

@@ -93,8 +93,8 @@ export function pausedText({ batch, rows, sending }: PauseDecision): string {
   const waiting = rows > 0 && `${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'}`;
   const going =
     sending > 0 && `${counted(sending, 'row')} ${sending === 1 ? 'is on its' : 'are on their'} way`;
-  const told = [waiting, going].filter((part) => part !== false).join(', ');
-  return `batch ${batch}: paused${told && `; ${told}`}`;
+  const parts = [waiting, going].filter((part) => part !== false).join(', ');
+  return `batch ${batch}: paused${parts && `; ${parts}`}`;
 }
 
 export function batchLines(batch: BatchRow | null): string[] {
@@ -133,11 +133,11 @@ function rowsTable(rows: OutboxRow[], width: number, withBatch: boolean): string
 /** Below the rows, not beside them: a column as wide as a sentence would break every line. */
 function reasons(rows: OutboxRow[], width: number): string[] {
   const room = Math.max(40, width - 12);
-  const told = rows.flatMap((row) => {
+  const reasons = rows.flatMap((row) => {
     const why = reasonOf(row);
     return why === null ? [] : [[String(row.id), cut(reasonWords(why), room)]];
   });
-  return told.length === 0 ? [] : ['', table(['id', 'why'], told)];
+  return reasons.length === 0 ? [] : ['', table(['id', 'why'], reasons)];
 }
 
 function reasonOf({

@@ -242,8 +242,8 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
       if (view && found?.state === 'proposed')
         tellSame(found, await flow.sameWords({ store: deps.store, search, view }, found));
       const row = flow.approve(deps, id);
-      const told = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${cellLine(row.title)}`;
-      context.answer(row, () => told);
+      const sentence = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${cellLine(row.title)}`;
+      context.answer(row, () => sentence);
     }
     if (context.json) return;
     context.print(chosen.length === 0 ? 'No row is proposed.' : 'Sent by "feedback-mirror start".');

@@ -131,11 +131,11 @@ async function markTold({ settings, say }: Context, { rows, people = [] }: Repor
     import('./segments.ts'),
   ]);
   await using store = closing(openTold(settings));
-  const told = rows.map(({ post_ids }, i) => ({
+  const reached = rows.map(({ post_ids }, i) => ({
     user: people[i] ?? 0,
     posts: String(post_ids).split(' ').map(Number),
   }));
-  const marked = store.mark(told, whoAmI(), Date.now());
+  const marked = store.mark(reached, whoAmI(), Date.now());
   say(`${counted(marked, 'person', 'people')} marked as told.`);
 }
 

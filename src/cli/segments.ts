@@ -73,11 +73,11 @@ async function importFile(context: Context, path: string, flags: ImportFlags): P
       hint: file.unread[0] ? `Line ${file.unread[0].line}: ${file.unread[0].why}.` : 'It has a header only.',
     });
   const { openSegments } = await import('../app/segments.ts');
-  if (dryRun) answer({ ...told(file), imported: null }, () => importText(file, null));
+  if (dryRun) answer({ ...summaryOf(file), imported: null }, () => importText(file, null));
   else {
     await using store = closing(openSegments(settings, 'segments import'));
     const imported = store.import(file, by, Date.now());
-    answer({ ...told(file), imported }, () => importText(file, imported));
+    answer({ ...summaryOf(file), imported }, () => importText(file, imported));
   }
   if (file.unread.some(({ isGuess }) => !isGuess)) process.exitCode = EXIT_CODES.partial;
 }
@@ -92,7 +92,7 @@ export function whoAmI(): string {
   }
 }
 
-function told({ customers, columns, unread, notes }: CustomerFile) {
+function summaryOf({ customers, columns, unread, notes }: CustomerFile) {
   return { customers: customers.length, columns, unread, notes };
 }
 

@@ -108,9 +108,9 @@ const LOOK_MS = 500;
 
 /** Tells commands of this machine which folders are live: where the service listens, and whether the lease is confirmed. */
 function announcer(set: SourceSet, isConfirmed: (name: string) => boolean) {
-  const told = new Map<string, { settings: Settings; forget: () => void; lock: Lock | null }>();
+  const running = new Map<string, { settings: Settings; forget: () => void; lock: Lock | null }>();
   const look = (): void => {
-    for (const [name, entry] of told) {
+    for (const [name, entry] of running) {
       const isLive = set.find(name)?.app() != null && isConfirmed(name);
       if (isLive) entry.lock ??= holdLease(entry.settings);
       else release(entry);
@@ -121,9 +121,9 @@ function announcer(set: SourceSet, isConfirmed: (name: string) => boolean) {
     entry.lock = null;
   };
   const end = (name: string): void => {
-    const entry = told.get(name);
+    const entry = running.get(name);
     if (!entry) return;
-    told.delete(name);
+    running.delete(name);
     release(entry);
     entry.forget();
   };
@@ -132,14 +132,14 @@ function announcer(set: SourceSet, isConfirmed: (name: string) => boolean) {
     tell(settings: Settings, url: string): void {
       const name = settings.source ?? '';
       end(name);
-      told.set(name, { settings, forget: announce(settings.dataDir, url), lock: null });
+      running.set(name, { settings, forget: announce(settings.dataDir, url), lock: null });
     },
     forgetOthers(names: readonly string[]): void {
-      for (const name of told.keys()) if (!names.includes(name)) end(name);
+      for (const name of running.keys()) if (!names.includes(name)) end(name);
     },
     close(): void {
       clearInterval(timer);
-      for (const name of told.keys()) end(name);
+      for (const name of running.keys()) end(name);
     },
   };
 }

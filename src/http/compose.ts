@@ -116,7 +116,7 @@ function dashboard(
     keep(viewSync(settings)),
   ];
   const reads = keep(openReads(fileOf(settings)));
-  const [segments, told] = [keep(openSegments(settings, 'start')), keep(openTold(settings))];
+  const [segments, toldPeople] = [keep(openSegments(settings, 'start')), keep(openTold(settings))];
   const ask = openQueries(settings, QUERIES_AT_ONCE);
   const perMinute = settings.pushPerMinute;
   const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };
@@ -138,7 +138,7 @@ function dashboard(
     addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });
     scope.get('/data/drifts', async () => ({ drifts: viewDrifts(settings) }));
     scope.get('/data/settings', async () => ({ settings: describeSettings(settings) }));
-    addSegments(scope, { segments, told, reads, clock });
+    addSegments(scope, { segments, toldPeople, reads, clock });
     addPosts(scope, { reads, same, clock, timeZone, upstream });
   };
 }

@@ -69,7 +69,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   client.on('end', () => {
     isOver = true;
   });
-  const told = (error: unknown): unknown => {
+  const reported = (error: unknown): unknown => {
     if (!(error instanceof Error) || error instanceof AppError) return error;
     return isAway(error) ? away(place, error, whenAway) : postgresRefusal(error, place, use);
   };
@@ -77,7 +77,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     try {
       return await work;
     } catch (error) {
-      throw told(error);
+      throw reported(error);
     }
   };
   const close = async (): Promise<void> => {

@@ -213,7 +213,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     last_error: 'what went wrong last',
     matched:
       'how its post was found where no answer named it: marked, exact, same, part, person; earlier: similar',
-    baseline: 'posts that are known not to be this one, as a JSON list of ids',
+    baseline: 'posts that a person has turned down as the post of this row, as a JSON list of ids',
     first_sent_at: 'when the first attempt that can have left a post began, UTC',
     known_max_id: 'highest posts.id that was known before that attempt',
     not_found: 'complete reads of the list that did not show it',

@@ -59,8 +59,8 @@ export function countJobs(dataDir: string): number | null {
 
 /** What SQLite said is the cause of what BullMQ is told. */
 export function unopened(path: string, error: unknown): AppError {
-  const told = storageError(error instanceof Error ? error.cause : undefined, path);
-  if (told) return told;
+  const diskError = storageError(error instanceof Error ? error.cause : undefined, path);
+  if (diskError) return diskError;
   return new AppError('storage', `the queue in ${path} could not be opened (${messageOf(error)})`, {
     cause: error,
     hint: 'See that its folder can be written to and that the disk has space.',

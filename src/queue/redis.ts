@@ -95,8 +95,8 @@ async function checkServer(client: Redis, url: Secret, log: Logger): Promise<boo
 
 /** Managed services often forbid CONFIG, but most of them tell it in INFO. */
 async function evictionPolicy(client: Redis, info: string | null): Promise<string | null> {
-  const told = field(info ?? '', 'maxmemory_policy');
-  if (told !== null) return told;
+  const policy = field(info ?? '', 'maxmemory_policy');
+  if (policy !== null) return policy;
   const answer = await client.config('GET', 'maxmemory-policy').catch(() => null);
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null;
 }

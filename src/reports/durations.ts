@@ -92,9 +92,9 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
   const rows = weeks.map(({ date, begins, ends, partial }, week) => {
     const isYoung = arrived[week] !== 0 && usual !== null && Date.parse(ends) + usual * 1000 > looked;
     const remarks = [partial, isYoung ? 'not finished' : null].filter((part) => part !== null);
-    const told = row(week);
-    const posts = ifRead(asked.last ?? asked.observed, begins, told.posts);
-    return { week: date, ...told, posts, partial: remarks.join(', ') || null };
+    const figures = row(week);
+    const posts = ifRead(asked.last ?? asked.observed, begins, figures.posts);
+    return { week: date, ...figures, posts, partial: remarks.join(', ') || null };
   });
   const isMarked = rows.some(({ partial }) => partial?.includes('not finished'));
   return { rows, notes: isMarked ? [YOUNG] : [] };

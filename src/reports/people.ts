@@ -183,8 +183,8 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
       n: own.length,
     }));
     parts.sort((a, b) => b.n - a.n || byText(a.part, b.part));
-    const told = parts.map(({ part, n }) => `${n} ${part}`).join(', ');
-    return { ...titles.get(post), post, customers: who.length, amount, segments: told };
+    const segments = parts.map(({ part, n }) => `${n} ${part}`).join(', ');
+    return { ...titles.get(post), post, customers: who.length, amount, segments };
   });
 }
 

@@ -120,11 +120,12 @@ interface Told {
 
 function notesOn({ entered, meant, open, isToTell }: Told): string[] {
   const people = (some: readonly Asker[]): number => new Set(some.map(({ user }) => user)).size;
-  const told = people(meant.filter((one) => !isToTell(one)));
+  const toldBefore = people(meant.filter((one) => !isToTell(one)));
   const silent = people(meant.filter(({ email }) => email === null));
   const lonely = [...entered.keys()].filter((post) => !open.some((one) => one.post === post));
   const notes = [`${counted(entered.size, 'post')} became delivered in the period, as the mirror saw it.`];
-  if (told > 0) notes.push(`Left out: ${counted(told, 'person who was', 'people who were')} told already.`);
+  if (toldBefore > 0)
+    notes.push(`Left out: ${counted(toldBefore, 'person who was', 'people who were')} told already.`);
   if (silent > 0)
     notes.push(`Left out: ${counted(silent, 'person', 'people')} whose address the service does not show.`);
   if (lonely.length > 0) notes.push(`Nobody is left to tell of ${lonely.map((id) => `#${id}`).join(', ')}.`);

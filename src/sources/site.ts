@@ -115,8 +115,8 @@ async function stateOf(source: RunningSource): Promise<SourceState> {
 
 /** Each sentence once: both lists often have the same. What failed comes first, as it says most. */
 function troubleOf(checks: Health['checks'], failure: string | null): string[] {
-  const told = checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
-  return [...new Set([...(failure === null ? [] : [failure]), ...told])];
+  const problems = checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
+  return [...new Set([...(failure === null ? [] : [failure]), ...problems])];
 }
 
 const DAY_MS = 86_400_000;

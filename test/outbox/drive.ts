@@ -1,9 +1,9 @@
 import { AppError } from '../../src/base/errors.ts';
 import type { Lock } from '../../src/db/lock.ts';
 import type { StateCounts } from '../../src/outbox/decide/types.ts';
-import { highestListed } from '../../src/outbox/send/baseline.ts';
 import type { OutboxContext } from '../../src/outbox/send/context.ts';
 import { recoverOrphans } from '../../src/outbox/send/ended.ts';
+import { highestListed } from '../../src/outbox/send/highest-listed.ts';
 import { endPause } from '../../src/outbox/send/pause.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { reconcile } from '../../src/outbox/send/reconcile.ts';

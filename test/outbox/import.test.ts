@@ -12,7 +12,7 @@ import type { PostText } from '../../src/outbox/decide/types.ts';
 import { openInput } from '../../src/outbox/import/input.ts';
 import { conflictReason } from '../../src/outbox/import/intake.ts';
 import { contentHash } from '../../src/outbox/send/match.ts';
-import { newClaims } from '../../src/outbox/store/source.ts';
+import { newFileMatches } from '../../src/outbox/store/source.ts';
 import { folderFor } from '../support/folder.ts';
 import { benchFor, leading, TEXT } from './bench.ts';
 import { counts, type ImportBench, importBenchFor } from './import-feed.ts';
@@ -431,11 +431,11 @@ bugs,Mended,refused,,,title is blank
 
 describe('the rows that a file has met', () => {
   it('stay met, however high the numbers of those that follow', () => {
-    const claims = newClaims({ hasKeys: false, tools: new Set() });
+    const fileMatches = newFileMatches({ hasKeys: false, tools: new Set() });
     const met = [1, 8, 8191, 8192, 1_000_000];
-    for (const id of met) claims.add(id);
+    for (const id of met) fileMatches.add(id);
     assert.deepEqual(
-      [...met, 2, 9, 8190, 999_999, 2_000_000].filter((id) => claims.has(id)),
+      [...met, 2, 9, 8190, 999_999, 2_000_000].filter((id) => fileMatches.has(id)),
       met,
     );
   });
@@ -472,14 +472,14 @@ describe('a row that an earlier file has named', () => {
   it('keeps that name where a later file has none for it, and gets another where that has', (t) => {
     const { store, clock, query } = benchFor(t);
     const accept = (source_key: string, cells?: string[]) => {
-      const claims = newClaims({ hasKeys: cells !== undefined, tools: new Set() });
+      const fileMatches = newFileMatches({ hasKeys: cells !== undefined, tools: new Set() });
       const row = {
         ...TEXT,
         batch: 'import-1',
         line: 1,
         source_key,
         content_hash: contentHash(TEXT),
-        claims,
+        fileMatches,
       };
       const [taken] = store.accept([{ ...row, ...(cells && { cells }) }], clock.now());
       return [

@@ -10,7 +10,7 @@ import type { DashboardReads } from './reading-pool.ts';
 
 export interface SegmentsDeps {
   segments: SegmentStore;
-  told: ToldStore;
+  toldPeople: ToldStore;
   reads: DashboardReads;
   clock: Clock;
 }
@@ -26,7 +26,10 @@ export interface ImportedAnswer extends Pick<CustomerFile, 'columns' | 'unread' 
 export type CompanyAnswer = CompanyView;
 
 /** `/data/segments`: the customers that were imported, a new file in their place, and a company with all that its people asked. */
-export function addSegments(app: FastifyInstance, { segments, told, reads, clock }: SegmentsDeps): void {
+export function addSegments(
+  app: FastifyInstance,
+  { segments, toldPeople, reads, clock }: SegmentsDeps,
+): void {
   app.get('/data/segments', async (): Promise<SegmentsAnswer> => segments.state());
   app.post('/data/segments', async ({ body }): Promise<ImportedAnswer> => {
     const columns = Object.fromEntries(
@@ -45,7 +48,7 @@ export function addSegments(app: FastifyInstance, { segments, told, reads, clock
   app.post('/data/segments/remove', async () => ({ removed: segments.remove() }));
   // The rows of the report `shipped` that a person has sent their message to.
   app.post('/data/shipped/told', async ({ body }) => {
-    return { marked: told.mark(toldIn(body), textIn(body, 'by') ?? 'dashboard', clock.now()) };
+    return { marked: toldPeople.mark(toldIn(body), textIn(body, 'by') ?? 'dashboard', clock.now()) };
   });
   app.get('/data/companies', async ({ query }, reply) => {
     const name = required(textIn(query, 'name'), 'name');

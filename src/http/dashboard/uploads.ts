@@ -143,8 +143,8 @@ export class Uploads {
   }
 
   async save({ id, choices, committed }: Upload): Promise<void> {
-    const { work: _, ...told } = committed ?? { work: null };
-    const saved = { choices, committed: committed && told };
+    const { work: _, ...kept } = committed ?? { work: null };
+    const saved = { choices, committed: committed && kept };
     await replaceFile(this.#pathOf(id, 'json'), (handle) => handle.writeFile(JSON.stringify(saved)));
   }
 

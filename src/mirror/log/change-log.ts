@@ -141,10 +141,12 @@ export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: num
     const before = iso(now - ms);
     return lastBefore.get(before, firstSince.get(before, iso(now)) ?? Number.MAX_SAFE_INTEGER) ?? 0;
   };
-  const told = scalar(db)<[], number | null>('SELECT min(position) FROM webhooks WHERE disabled_at IS NULL');
+  const delivered = scalar(db)<[], number | null>(
+    'SELECT min(position) FROM webhooks WHERE disabled_at IS NULL',
+  );
   const anchor = Math.max(
     newestOlder(keepMs + HELD_MS),
-    Math.min(newestOlder(keepMs), told.get() ?? Number.POSITIVE_INFINITY),
+    Math.min(newestOlder(keepMs), delivered.get() ?? Number.POSITIVE_INFINITY),
   );
   const remove = db.prepare<[number, number]>(`
     DELETE FROM changes WHERE n IN (SELECT n FROM changes WHERE n < ? ORDER BY n LIMIT ?)`);

@@ -107,8 +107,8 @@ function tell<T extends Entity>(
     return;
   }
   const detail = (stored && renamed?.(stored, entity)) ?? {};
-  const told = { id: entity.id, ...(Object.keys(detail).length > 0 && { detail }) };
-  changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, told);
+  const facts = { id: entity.id, ...(Object.keys(detail).length > 0 && { detail }) };
+  changes.entity(resource, `${subject}.${stored ? 'updated' : 'created'}`, at, facts);
 }
 
 interface Copy {

@@ -141,9 +141,9 @@ export function rowWriter<T extends Post | Comment>(
     [id, deletedAt, versionAt, , , , ...values]: Stored,
     shown: readonly ColumnValue[],
   ): number => {
-    const told = values.slice(0, history.length);
-    for (const i of texts.keys()) if (told[i] === shown[i]) told[i] = null;
-    return Number(keepVersion.run(id, versionAt, ...told, deletedAt === null ? 0 : 1, id).lastInsertRowid);
+    const version = values.slice(0, history.length);
+    for (const i of texts.keys()) if (version[i] === shown[i]) version[i] = null;
+    return Number(keepVersion.run(id, versionAt, ...version, deletedAt === null ? 0 : 1, id).lastInsertRowid);
   };
   /** What happened to a row that is not as it was stored. */
   const typesOf = (old: Stored, shown: readonly ColumnValue[], row: T): ChangeType[] => {

@@ -1,7 +1,7 @@
 import { unguarded } from '../../text/csv.ts';
 import { caseFolded, emailKey } from '../../text/email.ts';
 import { plainForm } from '../../text/text.ts';
-import type { Claims, NewRow, PostText, StoredRow } from './types.ts';
+import type { FileMatches, NewRow, PostText, StoredRow } from './types.ts';
 
 /**
  * Is a row of a file one that the outbox has? A row is known by its key, by the key that an earlier version gave it, or by its words, board
@@ -28,8 +28,8 @@ export function isCorrectable({ state, was_ambiguous }: StoredRow): boolean {
 }
 
 /** Whether a row with these words can be this one, in a file that has gained or lost a column. */
-export function isOtherForm(each: StoredRow, row: NewRow, claims: Claims): boolean {
-  if (!isKeyless(each)) return isKeyless(row) ? !claims.hasKeys : hasCell(row, keyOf(each, claims));
+export function isOtherForm(each: StoredRow, row: NewRow, fileMatches: FileMatches): boolean {
+  if (!isKeyless(each)) return isKeyless(row) ? !fileMatches.hasKeys : hasCell(row, keyOf(each, fileMatches));
   // What is written alike is told apart by its count alone: another row of the file may be that one.
   return !isKeyless(row) || spellingOf(each.source_key) !== spellingOf(row.source_key);
 }
@@ -45,7 +45,7 @@ export function isKeyless({ source_key }: Pick<NewRow, 'source_key'>): boolean {
 }
 
 /** Without the tool's name: its export may lack the columns by which it is recognised. */
-function keyOf({ source_key }: StoredRow, { tools }: Claims): string {
+function keyOf({ source_key }: StoredRow, { tools }: FileMatches): string {
   const [, tool = '', key = ''] = /^key:([^:]*):(.*)$/s.exec(source_key) ?? [];
   return tools.has(tool) ? key : source_key.slice('key:'.length);
 }

@@ -14,17 +14,17 @@ export interface PostText {
   full_name: string | null;
 }
 
-/** Rows of the outbox that rows of one file were found to be, each at most once. */
-export interface Claims {
+/** Rows of the outbox that already match lines of one import file. A row matches one line at most. */
+export interface FileMatches {
   has(id: number): boolean;
   add(id: number): void;
-  /** Up to which row all are claimed that say the same, by what they say. */
+  /** By what rows say: up to which id every row that says it matches a line. */
   passed: Map<string, number>;
-  /** What rows said before a person mended them, by title; read when it is first asked for. */
+  /** What rows said before a person edited them, by title; read with the first use. */
   mended?: Map<string, { id: number; post: PostText }[]>;
-  /** Whether the file has keys: then a row without one is none of those with one. */
+  /** Whether the file has keys. Then a row with a key matches no line without one. */
   hasKeys: boolean;
-  /** Names of tools that stand before keys where their columns were recognised. */
+  /** Names of tools whose columns are recognised. They are the prefixes of source keys. */
   tools: ReadonlySet<string>;
 }
 
@@ -38,8 +38,8 @@ export interface NewRow extends PostText {
   former_keys?: readonly string[];
   /** Content hashes that the same row has under other names of its board, or with or without the apostrophe of a spreadsheet. */
   other_hashes?: readonly string[];
-  /** Which rows of the outbox its file has met; left out where the key is all that it is known by. */
-  claims?: Claims;
+  /** What matches the file of this row. Left out where a row is known by its key alone. */
+  fileMatches?: FileMatches;
   /** Equal for rows whose posts could not be told apart: those are never on their way at the same time. */
   content_hash: string;
   /** An agent proposes it: it waits for a person. Ready to be sent unless given. */
@@ -70,7 +70,7 @@ export interface OutboxRow extends PostText {
   /** How its post was found where no answer named it: `marked`, `exact`, `same`, `part` or `person`; of older versions `similar 0.93`. */
   matched: string | null;
   last_error: string | null;
-  /** Posts that are known not to be this one: a person said so. */
+  /** Posts that a person has turned down as the post of this row. */
   baseline: number[];
   first_sent_at: string | null;
   known_max_id: number | null;

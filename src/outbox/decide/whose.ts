@@ -318,9 +318,9 @@ export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   const isSameBoard = boardSlug(board) === boardSlug(shown.of.board);
   if (sent.words === shown.words) return 'exact';
   if (sent.title === shown.title && sent.content === shown.content) return isSameBoard ? 'same' : 'part';
-  const isLess = isPart(shown, sent) && (isLong(shown) || shown.title === sent.title);
-  const isMore = isPart(sent, shown) && isLong(sent);
-  if (isSameBoard && (isLess || isMore)) return 'part';
+  const isCut = isPart(shown, sent) && (isLong(shown) || shown.title === sent.title);
+  const isExtended = isPart(sent, shown) && isLong(sent);
+  if (isSameBoard && (isCut || isExtended)) return 'part';
   const shorter = Math.min(lettersIn(sent.titleWords), lettersIn(shown.titleWords));
   const isAlike = shorter > 0 && commonOf(sent.titleWords, shown.titleWords) >= NEAR_SHARE * shorter;
   return isAlike ? 'near' : 'far';

@@ -78,14 +78,14 @@ export function estimateWaiting(
   perMinute: number,
   now: number,
 ): Estimate | null {
-  const told = batch === null ? null : reads.batch(batch);
-  if (told?.paused_at || told?.cancelled_at) return null;
+  const orders = batch === null ? null : reads.batch(batch);
+  if (orders?.paused_at || orders?.cancelled_at) return null;
   const { ready, sending } = reads.counts(batch);
   const free = reads.countFree();
   const rows = (batch === null ? free : ready) + sending;
   if (rows === 0) return null;
   const ahead = batch === null ? 0 : reads.countFreeBefore(batch);
-  const rates = { perMinute, ownPerMinute: told?.per_minute ?? null };
+  const rates = { perMinute, ownPerMinute: orders?.per_minute ?? null };
   return estimateOf({ rows, ahead, ...rates, ...observedOf(reads, free > 0, now) }, now);
 }
 

@@ -62,7 +62,7 @@ export function acceptor(db: Db, options: OpenOptions, { changes, batches, move,
     // By place: values by name take a quarter more time.
     const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
     const id = Number(lastInsertRowid);
-    row.claims?.add(id);
+    row.fileMatches?.add(id);
     return { outcome: 'accepted', id };
   };
 

@@ -114,12 +114,12 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     RETURNING id`);
   const mayGoFrom = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
-  const change = (batch: string, now: number, told: Partial<BatchRow>): BatchRow | null => {
+  const change = (batch: string, now: number, orders: Partial<BatchRow>): BatchRow | null => {
     const at = iso(now);
     note.run(batch, at);
     const old = one.get(batch);
-    const { paused_at = old?.paused_at ?? null, cancelled_at = old?.cancelled_at ?? null } = told;
-    const { per_minute: perMinute = null } = told;
+    const { paused_at = old?.paused_at ?? null, cancelled_at = old?.cancelled_at ?? null } = orders;
+    const { per_minute: perMinute = null } = orders;
     set.run({ batch, perMinute, nextAt: at, pausedAt: paused_at, cancelledAt: cancelled_at });
     return one.get(batch) ?? null;
   };
@@ -153,8 +153,8 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     },
     /** A batch with a pace of its own is released row by row. */
     resume(batch: string, now: number): number {
-      const told = change(batch, now, { paused_at: null });
-      if (told?.per_minute == null) {
+      const orders = change(batch, now, { paused_at: null });
+      if (orders?.per_minute == null) {
         hold(0, iso(now), batch);
         mayGoFrom.run(iso(now), batch);
       }
@@ -177,11 +177,11 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     },
     /** Whether a row of this batch that becomes ready now has to wait, and whether it is to be sent at all. */
     holds(batch: string): { isHeld: boolean; isPaced: boolean; isCancelled: boolean } {
-      const told = one.get(batch);
+      const orders = one.get(batch);
       return {
-        isHeld: told !== undefined && told.paused_at !== null,
-        isPaced: told !== undefined && told.per_minute !== null,
-        isCancelled: told !== undefined && told.cancelled_at !== null,
+        isHeld: orders !== undefined && orders.paused_at !== null,
+        isPaced: orders !== undefined && orders.per_minute !== null,
+        isCancelled: orders !== undefined && orders.cancelled_at !== null,
       };
     },
   };

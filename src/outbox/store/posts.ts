@@ -105,13 +105,13 @@ export function postReader(db: Db) {
      WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NOT 'person' AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
   // By what there is an index for, and by the feed: first_seen_at has none, and one of a million entries would slow down every first sweep.
-  const told = `
+  const namedIds = `
     SELECT id FROM changes
      WHERE n > coalesce((SELECT n FROM changes WHERE at < $created ORDER BY n DESC LIMIT 1), 0) AND type = 'post.created'`;
   const since = db.prepare<{ knownMaxId: number | null; created: string; local: string }, MirroredPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
-    UNION ${columns} WHERE p.id IN (${told}) AND ${unbound}`);
+    UNION ${columns} WHERE p.id IN (${namedIds}) AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
     SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.first_sent_at, o.email, o.matched, o.id AS row
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value

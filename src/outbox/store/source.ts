@@ -15,9 +15,9 @@ import {
   spellingOf,
   wordForm,
 } from '../decide/identity.ts';
-import type { Claims, NewRow, PostText, StoredRow } from '../decide/types.ts';
+import type { FileMatches, NewRow, PostText, StoredRow } from '../decide/types.ts';
 
-export function newClaims({ hasKeys, tools }: Pick<Claims, 'hasKeys' | 'tools'>): Claims {
+export function newFileMatches({ hasKeys, tools }: Pick<FileMatches, 'hasKeys' | 'tools'>): FileMatches {
   const ids = new Set<number>();
   return { passed: new Map(), hasKeys, tools, has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
@@ -70,7 +70,7 @@ export function sourceReader(db: Db): SourceReader {
   };
   const named = (row: NewRow): StoredRow | undefined => {
     const found = byKey.get(row.source_key);
-    return found && isKeyless(row) && row.claims?.has(found.id) ? undefined : found;
+    return found && isKeyless(row) && row.fileMatches?.has(found.id) ? undefined : found;
   };
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
@@ -82,19 +82,19 @@ export function sourceReader(db: Db): SourceReader {
     return undefined;
   };
   const alikeIn = (words: string, row: NewRow, isRevived: boolean): StoredRow | undefined => {
-    const { claims, email, source_key } = row;
-    if (!claims) return undefined;
+    const { fileMatches, email, source_key } = row;
+    if (!fileMatches) return undefined;
     const spelling = `${isKeyless(row) ? spellingOf(source_key) : email && emailKey(email)} ${words}`;
     const isMeant = (each: StoredRow): boolean =>
-      isRevived ? canRevive(each, row) : isOtherForm(each, row, claims);
+      isRevived ? canRevive(each, row) : isOtherForm(each, row, fileMatches);
     const said = `${spelling} ${isRevived}`;
-    let last = claims.passed.get(said) ?? 0;
+    let last = fileMatches.passed.get(said) ?? 0;
     let [found, passed]: [StoredRow | undefined, number] = [undefined, 0];
     for (const each of byWords.iterate(words, last)) {
       last = each.id;
       if (
         isMeant(each) &&
-        !claims.has(each.id) &&
+        !fileMatches.has(each.id) &&
         (isSamePost(each, row, isSameBoard) || isErasedFrom(each, row))
       ) {
         found = each;
@@ -102,18 +102,18 @@ export function sourceReader(db: Db): SourceReader {
       }
       passed++;
     }
-    if (passed > FEW) claims.passed.set(said, last);
+    if (passed > FEW) fileMatches.passed.set(said, last);
     return found;
   };
   const mended = (row: NewRow): StoredRow | undefined => {
-    const { claims } = row;
-    if (!claims) return undefined;
-    claims.mended ??= Map.groupBy(firstWords(), ({ post }) => wordForm(post.title));
-    return claims.mended
+    const { fileMatches } = row;
+    if (!fileMatches) return undefined;
+    fileMatches.mended ??= Map.groupBy(firstWords(), ({ post }) => wordForm(post.title));
+    return fileMatches.mended
       .get(wordForm(row.title))
-      ?.filter(({ id, post }) => !claims.has(id) && isSamePost(post, row, isSameBoard))
+      ?.filter(({ id, post }) => !fileMatches.has(id) && isSamePost(post, row, isSameBoard))
       .flatMap(({ id }) => byId.get(id) ?? [])
-      .find((each) => isOtherForm(each, row, claims));
+      .find((each) => isOtherForm(each, row, fileMatches));
   };
   const known = (row: NewRow): StoredRow | null => {
     // A file of cancelled rows means those, and not others that say the same.
@@ -122,7 +122,7 @@ export function sourceReader(db: Db): SourceReader {
   };
   const find = (row: NewRow): StoredRow | null => {
     const found = known(row);
-    if (found) row.claims?.add(found.id);
+    if (found) row.fileMatches?.add(found.id);
     return found;
   };
   const zeroesApart = (row: NewRow): StoredRow | null => {
@@ -130,7 +130,7 @@ export function sourceReader(db: Db): SourceReader {
     if (number === null || !(isPadded(row) || anyPadded.get())) return null;
     const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
     const isMeant = (each: StoredRow): boolean =>
-      keyNumber(each) === number && !row.claims?.has(each.id) && isSamePost(each, row, isSameBoard);
+      keyNumber(each) === number && !row.fileMatches?.has(each.id) && isSamePost(each, row, isSameBoard);
     const found = rows.find(isMeant);
     return found && !known(row) ? found : null;
   };

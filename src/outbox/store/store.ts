@@ -50,7 +50,7 @@ export function openOutboxStore(options: StoreOptions) {
     }),
     /** One transition of the state machine; null when the row is in no state that it starts from, or its post confirms another row. */
     move: commit(writes.move),
-    /** The row goes out: state, attempt, deadline and baseline stand on disk before this returns. */
+    /** The row is to be sent: its state, attempt and deadline are on disk before this returns. */
     claim(request: Claim): OutboxRow | Refusal {
       const claimed = claim(request);
       if ('refused' in claimed) return claimed;

@@ -148,7 +148,7 @@ function summary(view: PreviewView, preview: Readable): VNode {
       'div.figures',
       shown.map(([name, n]) => figure(number(n), name)),
     ),
-    accepted > 0 ? h('p', `${estimateText(preview.estimate)}. `, told(preview)) : null,
+    accepted > 0 ? h('p', `${estimateText(preview.estimate)}. `, customersText(preview)) : null,
     preview.lost === null ? null : h('p.note', { id: 'lost' }, preview.lost),
     notes(preview),
     h('div.actions', importButton(view, preview), other(), results(view, already)),
@@ -156,7 +156,7 @@ function summary(view: PreviewView, preview: Readable): VNode {
 }
 
 /** Whom the service may write to. */
-function told({ found: { knownCustomers, newCustomers } }: Readable): string {
+function customersText({ found: { knownCustomers, newCustomers } }: Readable): string {
   const people = knownCustomers + newCustomers;
   return people === 0
     ? 'Nobody is told as a customer.'
@@ -188,7 +188,7 @@ function importButton({ commit, trying }: PreviewView, preview: Readable): Child
       title: `Import ${rows}?`,
       content: [
         h('p', `${rows} will be put into the outbox and sent upstream, one after the other.`),
-        h('p', `${estimateText(estimate)}. ${told(preview)}`),
+        h('p', `${estimateText(estimate)}. ${customersText(preview)}`),
         h(
           'p.note',
           'You can pause or cancel what is not sent yet. Posts that were sent cannot be taken back through this API.',

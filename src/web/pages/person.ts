@@ -65,12 +65,15 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
 
 /** What the upstream tells of them beyond its own fields, and their line in the file of customers that is chosen in a report. */
 function segmentCard({ email, extra }: PersonFacts): VNode {
-  const told = Object.entries((extra === null ? {} : JSON.parse(extra)) as Record<string, unknown>).map(
-    ([name, value]): [string, Child] => [name, typeof value === 'string' ? value : JSON.stringify(value)],
-  );
+  const undocumented = Object.entries(
+    (extra === null ? {} : JSON.parse(extra)) as Record<string, unknown>,
+  ).map(([name, value]): [string, Child] => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
   const listed = customerRow(email) ?? [];
   const lines: [string, Child][] = [
-    ...told,
+    ...undocumented,
     ...listed.map(([name, value]): [string, Child] => [name, value || '–']),
   ];
   return card(

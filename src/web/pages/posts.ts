@@ -93,16 +93,16 @@ interface SearchOptions {
 /** Told of a text when the person pauses. Another text from outside, such as a suggestion, takes the place of what is there. */
 function Search({ value, input, onText }: SearchOptions): VNode {
   const [text, setText] = useState(value ?? '');
-  const told = useRef(value);
+  const lastValue = useRef(value);
   useEffect(() => {
-    if (told.current !== value) setText(value ?? '');
-    told.current = value;
+    if (lastValue.current !== value) setText(value ?? '');
+    lastValue.current = value;
   }, [value]);
   useEffect(() => {
     const next = text.trim() === '' ? null : text;
-    if (next === told.current) return;
+    if (next === lastValue.current) return;
     const pause = setTimeout(() => {
-      told.current = next;
+      lastValue.current = next;
       onText(next);
     }, TYPING_MS);
     return () => clearTimeout(pause);
@@ -184,11 +184,11 @@ function postList(
         }),
       ),
     );
-  const isLess = isFiltered(chosen);
+  const isFilteredList = isFiltered(chosen);
   return h(
     'p.empty.card',
-    isLess ? 'No post matches. ' : 'Nothing is mirrored yet: see ',
-    isLess ? h('a', { href: '/posts' }, 'Show all') : h('a', { href: '/sync' }, 'Sync'),
+    isFilteredList ? 'No post matches. ' : 'Nothing is mirrored yet: see ',
+    isFilteredList ? h('a', { href: '/posts' }, 'Show all') : h('a', { href: '/sync' }, 'Sync'),
     '.',
   );
 }

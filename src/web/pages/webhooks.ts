@@ -28,8 +28,8 @@ export const page = pageOf<Endpoint[]>({
       body: object,
       words: (answer: ReceiverAnswer) => string,
     ): Promise<void> => {
-      const told = await fetchJson<ReceiverAnswer>(path, { body });
-      say(banner(told.error ? 'bad' : 'good', words(told)));
+      const answer = await fetchJson<ReceiverAnswer>(path, { body });
+      say(banner(answer.error ? 'bad' : 'good', words(answer)));
       await place.reload();
     };
     const act: Act = (...asked) => void attempt(() => send(...asked));
@@ -70,7 +70,8 @@ function addressOf({ id }: WebhookView): string {
   return `/data/webhooks/${encodeURIComponent(id)}`;
 }
 
-const told = ({ status, error, ms }: ReceiverAnswer): string => error ?? `It answered ${status} in ${ms} ms.`;
+const answerText = ({ status, error, ms }: ReceiverAnswer): string =>
+  error ?? `It answered ${status} in ${ms} ms.`;
 
 const FORMATS = [
   ['standard', 'Standard Webhooks, signed'],
@@ -145,13 +146,13 @@ function endpoint({ webhook, deliveries }: Endpoint, act: Act, remove: () => voi
     h('p.note', lag === 0 ? 'It was told of every change.' : `It is ${counted(lag, 'change')} behind.`),
     h(
       'div.actions',
-      button('Send a test', () => act(`${address}/test`, {}, told)),
+      button('Send a test', () => act(`${address}/test`, {}, answerText)),
       isFailing
         ? button(disabled_at === null ? 'Try again now' : 'Go on', enable)
         : button('Pause', () => act(`${address}/pause`, {}, () => 'It is told nothing until you go on.')),
       webhook.isOwn ? button('Remove', remove, { class: 'danger' }) : null,
     ),
-    deliveryTable(deliveries, (change) => act(`${address}/replay`, { change }, told)),
+    deliveryTable(deliveries, (change) => act(`${address}/replay`, { change }, answerText)),
   );
 }
 

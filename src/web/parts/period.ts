@@ -102,18 +102,18 @@ interface DayOptions {
  */
 function DayField({ name, label, value, onDay }: DayOptions): VNode {
   const input = useRef<HTMLInputElement>(null);
-  const told = useRef(value);
+  const lastValue = useRef(value);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    if (input.current && told.current !== value) input.current.value = value;
-    told.current = value;
+    if (input.current && lastValue.current !== value) input.current.value = value;
+    lastValue.current = value;
   }, [value]);
   useEffect(() => () => clearTimeout(pause.current), []);
   const tell = (): void => {
     clearTimeout(pause.current);
     const day = input.current;
-    if (!day?.validity.valid || day.value === told.current) return;
-    told.current = day.value;
+    if (!day?.validity.valid || day.value === lastValue.current) return;
+    lastValue.current = day.value;
     onDay(day.value || null);
   };
   return field(

@@ -206,7 +206,7 @@ function isTitleOfPeople(title: Column, columns: readonly Column[], used: Draft[
 }
 
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
-export function countClaims(headers: readonly string[], map: ReadOptions['map']): number {
+export function recognisedColumns(headers: readonly string[], map: ReadOptions['map']): number {
   const columns = columnsOf(headers, []);
   const names = columns.flatMap(({ name, header }) => [name, foldedName(header)]);
   const asked = Object.values(map ?? {}).filter((header) => names.includes(foldedName(header ?? '')));

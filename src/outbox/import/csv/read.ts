@@ -8,7 +8,7 @@ import {
   faultText,
   fromInert,
 } from '../../../text/csv.ts';
-import { type Columns, countClaims, distinctNames, mapColumns } from './columns.ts';
+import { type Columns, distinctNames, mapColumns, recognisedColumns } from './columns.ts';
 import {
   type CsvFile,
   type CsvRow,
@@ -192,7 +192,7 @@ function choose(candidates: readonly Candidate[], { map }: ReadOptions): Candida
     return candidates.find(({ header }) => header === undefined) ?? mostOf(candidates, columnsOf) ?? byCommas;
   const judged = candidates
     .filter((candidate) => isGood(candidate) && columnsOf(candidate) > 1)
-    .map((candidate) => ({ candidate, known: countClaims(candidate.header?.cells ?? [], map) }))
+    .map((candidate) => ({ candidate, known: recognisedColumns(candidate.header?.cells ?? [], map) }))
     .sort((a, b) => b.known - a.known || columnsOf(b.candidate) - columnsOf(a.candidate));
   const [best, next] = judged;
   if (!best) return candidates.find(isGood) ?? byCommas;
@@ -231,7 +231,7 @@ function refuseTooWide(candidates: readonly Candidate[]): void {
 /** Sheets made by hand have a heading above the table: one cell of many, which names no field, and the names of the columns further down. */
 function refuseHeading({ line, cells }: CsvRecord, { records }: Sample, { map = {} }: ReadOptions): void {
   const isAnswered = Object.keys(map).length > 0;
-  if (isAnswered || cells.length < 3 || filled(cells) > 1 || countClaims(cells, map) > 0) return;
+  if (isAnswered || cells.length < 3 || filled(cells) > 1 || recognisedColumns(cells, map) > 0) return;
   const names = records.slice(0, 10).find((record) => filled(record.cells) * 2 > cells.length);
   if (!names) return;
   const problem = `line ${line} is a heading and not the names of the columns; they seem to be in line ${names.line}`;

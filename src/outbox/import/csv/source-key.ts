@@ -3,7 +3,7 @@ import { inert, unguarded } from '../../../text/csv.ts';
 import { plainForm } from '../../../text/text.ts';
 import type { NewRow } from '../../decide/types.ts';
 import { contentHash } from '../../send/match.ts';
-import { newClaims } from '../../store/source.ts';
+import { newFileMatches } from '../../store/source.ts';
 import { LAYOUTS } from './layouts.ts';
 import type { AcceptedRow } from './rows.ts';
 
@@ -35,7 +35,7 @@ function contentKey(digest: Buffer, occurrence: number): string {
 }
 
 /** By what a row is found again, besides its words. */
-export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'claims' | 'cells' | 'other_hashes'>;
+export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'fileMatches' | 'cells' | 'other_hashes'>;
 
 const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
 
@@ -45,7 +45,7 @@ export type OtherSlugs = (board: string) => readonly string[];
 /** Those of the rows of one file in their order; whether it has a column of keys. It remembers them. */
 export function identities(hasKeys: boolean, otherSlugs: OtherSlugs = () => []): (row: Keyed) => Identity {
   const seen = new Occurrences();
-  const claims = newClaims({ hasKeys, tools: TOOLS });
+  const fileMatches = newFileMatches({ hasKeys, tools: TOOLS });
   // A file has few boards and many rows.
   const slugs = new Map<string, readonly string[]>();
   const slugsOf: OtherSlugs = (board) => {
@@ -60,7 +60,7 @@ export function identities(hasKeys: boolean, otherSlugs: OtherSlugs = () => []):
     const other = otherHashes(row.post, slugsOf(row.post.board));
     return {
       source_key,
-      claims,
+      fileMatches,
       ...(row.key !== null && row.cells && { cells: row.cells }),
       ...(former.length > 0 && { former_keys: former }),
       ...(other.length > 0 && { other_hashes: other }),

@@ -58,8 +58,8 @@ async function survey(source: AsyncIterable<Uint8Array>, watch: Watch): Promise<
   const chunks = watched(source, { signal: watch.signal });
   try {
     const read = await readHead(chunks);
-    const told = sniff(Buffer.concat(read).subarray(0, HEAD_BYTES), watch.encoding);
-    if (told) return told;
+    const found = sniff(Buffer.concat(read).subarray(0, HEAD_BYTES), watch.encoding);
+    if (found) return found;
     const census = byteCensus();
     for (const chunk of read) census.add(chunk);
     for await (const chunk of chunks) census.add(chunk);

@@ -1,9 +1,9 @@
 import type { OutboxContext } from './context.ts';
 
 /** How old a read of the list may be to tell which posts stood there before a row was sent. */
-const BASELINE_MS = 600_000;
-const BASELINE_PATIENCE_MS = 3000;
-const baselines = new WeakMap<object, { at: number; maxId: number | null }>();
+const RECENT_MS = 600_000;
+const PATIENCE_MS = 3000;
+const lastReads = new WeakMap<object, { at: number; maxId: number | null }>();
 
 /**
  * Where no pass has read the posts lately, the first page tells up to which id they stood there before: else every post of the list
@@ -12,18 +12,18 @@ const baselines = new WeakMap<object, { at: number; maxId: number | null }>();
  */
 export async function highestListed({ store, client, clock, signal }: OutboxContext): Promise<number | null> {
   const now = clock.now();
-  const isRecent = (at: number): boolean => now >= at && now - at < BASELINE_MS;
+  const isRecent = (at: number): boolean => now >= at && now - at < RECENT_MS;
   const { readAt } = store.knowledge();
   if (readAt !== null && isRecent(readAt)) return null;
-  const last = baselines.get(store);
+  const last = lastReads.get(store);
   if (last && isRecent(last.at)) return last.maxId;
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(BASELINE_PATIENCE_MS)]);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
   const page = await client.page('posts', '', limited).catch(() => null);
   const ids = page?.rows.map(({ id }) => id) ?? [];
   const isFalling = ids.every((id, n) => n === 0 || id < (ids[n - 1] ?? 0));
   // In an empty list every post is new.
   const isEmpty = page !== null && page.next === null && ids.length + page.rejects.length === 0;
   const maxId = isEmpty ? 0 : isFalling ? (ids[0] ?? null) : null;
-  baselines.set(store, { at: now, maxId });
+  lastReads.set(store, { at: now, maxId });
   return maxId;
 }
