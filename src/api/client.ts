@@ -37,7 +37,7 @@ export interface Client {
   createAsUser(post: NewPostAsUser, signal?: AbortSignal): Promise<CreateOutcome>;
   /** A create follows soon: its connection is opened meanwhile. */
   connectAhead(): void;
-  /** Ends running reads at once and waits for running creates, which would otherwise become uncertain. */
+  /** Aborts running reads and waits for running creates, which would otherwise become unclear. */
   close(): Promise<void>;
 }
 

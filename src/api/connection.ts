@@ -3,7 +3,7 @@ import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { messageOf } from '../base/errors.ts';
 import type { ClientContext } from './options.ts';
 
-/** Somewhere to send requests, and its end: at once, whatever is under way. */
+/** Sends requests. `close` ends them without waiting. */
 export interface Connections {
   dispatcher: Dispatcher;
   close(): Promise<void>;

@@ -73,7 +73,7 @@ export function beforeConnecting(
 ): CreateOutcome | null {
   if (signal?.aborted) return { outcome: 'not-sent', reason: 'it was called off before it was sent' };
   const now = clock.now();
-  // Nobody asked for this wait: it is our own, so it is no throttling and ends like any other failure to connect.
+  // The service did not ask for this wait. It is our own, and ends like any other failure to connect.
   if (rateLimit.outageUntil(now) !== null)
     return { outcome: 'not-sent', reason: 'the upstream has not been answering' };
   const retryAt = rateLimit.closedUntil(now);
@@ -117,7 +117,7 @@ function judge(context: ClientContext, answer: UpstreamAnswer, secret: Secret): 
   const asked = waitAsked(httpStatus, answer.headers, context.clock.now());
   if (httpStatus === 429) return throttle(context, answer, asked, reason);
   context.throttledInRow.creates = 0;
-  // A 503 may come after the post was kept: the attempt stays unclear, and nobody calls before the time it names.
+  // A 503 may come after the service kept the post: the attempt stays unclear. The sender waits until the time that the answer names.
   if (asked !== null) context.rateLimit.closeUntil(context.clock.now() + asked);
   if (!body.ok) {
     const unclear = `the upstream answered ${httpStatus}, but ${body.failure.message}`;
@@ -159,7 +159,7 @@ function divert(context: ClientContext, httpStatus: number, reason: string): Cre
   return { outcome: 'not-sent', reason: `${reason}, which is no answer of the service`, httpStatus };
 }
 
-/** The wait that nobody asked for begins with this and doubles: a limit of so many calls a second is over at once. */
+/** The first wait after a throttling without Retry-After. It doubles. A limit by the second is over after the first. */
 const FIRST_THROTTLE_MS = 1000;
 
 function throttle(

@@ -171,7 +171,7 @@ export interface TimeLimits {
   idleMs: number | null;
 }
 
-/** Aborts one exchange when it takes too long in all, stands still, or is no longer wanted. */
+/** Aborts one exchange when it takes too long, sends no byte for too long, or is cancelled. */
 interface Timeout {
   readonly signal: AbortSignal;
   progress(): void;

@@ -12,7 +12,7 @@ export interface RateLimit {
   closeUntil(time: number, kinds?: readonly CallKind[]): void;
   /** Until when no such call may go out, on our clock, by the upstream's own word or the circuit breaker's; null when it may. Creates unless given. */
   closedUntil(now: number, kind?: CallKind): number | null;
-  /** Resolves when a read may go out; fails at once when that is further away than `maxWaitMs`. */
+  /** Resolves when a read may go out. Rejects without waiting if that is later than `maxWaitMs`. */
   pass(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
   /** Until when the circuit breaker alone keeps creates back: the upstream asked for nothing then, it only does not answer. */
   outageUntil(now: number): number | null;

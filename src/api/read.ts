@@ -176,7 +176,7 @@ interface ReadRequest {
   /** What is being read, for messages: `listing posts, page 3`. */
   what: string;
   signal: AbortSignal;
-  /** Nobody waits for it yet: it is tried once. */
+  /** No reader waits for this page yet, so it is tried once. */
   isGuess?: boolean;
 }
 

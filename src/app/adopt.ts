@@ -30,7 +30,7 @@ export function adoptFolder(settings: Settings, from: string, names: readonly st
   if (!lock.ok) throw new AppError('busy', `${file} is in use by ${lock.holder}`, { hint: 'Stop it first.' });
   try {
     if (isThere(file)) settle(settings, file, from);
-    // The mirror goes last: as long as it is in its old place, this can be run again.
+    // The mirror moves last, so that a failed move can run again.
     const moved = entriesOf(from, names).toSorted(
       (a, b) => Number(a === 'mirror.db') - Number(b === 'mirror.db'),
     );

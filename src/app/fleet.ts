@@ -165,7 +165,7 @@ async function openTable(shared: Settings) {
   }
 }
 
-/** The fleet as somebody sees it who is not in it. */
+/** The fleet as a machine outside of it sees it. */
 export async function lookAtFleet(shared: Settings): Promise<FleetRows> {
   const schema = fleetSchema(shared);
   const session = await openCopySession({ url: fleetUrlOf(shared), schema, setting: 'FLEET_URL' });

@@ -18,7 +18,7 @@ function upstreamOf(baseUrl: URL | null): string {
   return baseUrl ? baseUrl.href.replace(/\/+$/, '') : SANDBOX;
 }
 
-/** Locks and what else stands beside a mirror have its name: one file has one name, also where a link leads to it. */
+/** Files beside a mirror, such as locks, begin with its name. A mirror has one name, also through links. */
 function fileOf(path: string): string {
   const isLink = existsSync(path) && lstatSync(path).isSymbolicLink();
   return isLink ? realpathSync(path) : path;

@@ -77,7 +77,7 @@ export async function openCopySession(options: SessionOptions): Promise<Session>
   return await openSession(options);
 }
 
-/** How far the copy is behind, for somebody who looks from outside of the service; null where it has not begun. */
+/** How far the copy is behind the mirror, for other processes than the service. Null before the first copy. */
 export interface CopyState {
   /** Changes that are not in it. */
   behind: number;
@@ -101,7 +101,7 @@ export async function lookAtCopy(settings: Settings, url: Secret): Promise<CopyS
   }
 }
 
-/** When the rows of the copy were read; null where there is none. For somebody without the mirror. */
+/** When the service read the rows of the copy. Null without a copy. Works without the mirror file. */
 export async function copyReadAt(settings: Settings, url: Secret): Promise<string | null> {
   const { publishSchema: schema } = settings;
   const session = await openCopySession({ url, schema, setting: 'PUBLISH_URL' });

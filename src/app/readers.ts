@@ -99,12 +99,12 @@ export function readForReports(settings: Settings): ReportReader {
   return openReportReader(mirrorOf(settings));
 }
 
-/** How the mirror stands, for commands that only look. */
+/** The status of the mirror, for commands that only read it. */
 export function lookAtMirror(settings: Settings): MirrorStatus {
   return readMirrorStatus(mirrorOf(settings));
 }
 
-/** The mirror as it is now, to be exported; to be closed soon, as it keeps the write-ahead log from starting over. */
+/** A snapshot of the mirror for exports. Close it soon: until then SQLite cannot reset the write-ahead log. */
 export function exportSource(settings: Settings): ExportSource {
   return openExportSource(mirrorOf(settings));
 }

@@ -45,7 +45,7 @@ export async function restoreFromFile(
   const file = resolve(request.file);
   if (isThere(file) && fileId(file) === fileId(mirror.path))
     throw new AppError('usage', `${file} is the mirror itself`, { hint: 'Give the path of a backup.' });
-  // To open a named pipe waits until somebody writes into it.
+  // Opening a named pipe waits until another process writes to it.
   if (isThere(file) && !statSync(file).isFile())
     throw new AppError('usage', `${file} is not a regular file`, { hint: 'Give the path of a backup.' });
   const { withoutKey } = request;
@@ -70,7 +70,7 @@ function damaged(file: string, cause: unknown): AppError {
   });
 }
 
-/** Has a mirror made under another name, and puts it in its place once it is whole and on disk. Nobody else may send meanwhile. */
+/** Makes a mirror under a temporary name, and renames it when it is complete and on disk. No other process may send meanwhile. */
 export async function restoreInPlace(
   mirror: Required<OpenOptions>,
   { replace }: RestoreRequest,

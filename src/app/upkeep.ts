@@ -28,7 +28,7 @@ export async function tidyMirror(
   return await doChore({ chore: 'tidy', ...mirrorOf(settings), step, ...when }, signal);
 }
 
-/** Makes what reports add up anew from the rows of the mirror, and finishes its indexes. */
+/** Rebuilds the packed columns of reports from the rows of the mirror, and finishes its indexes. */
 export async function rebuildSums(settings: Settings, signal: AbortSignal): Promise<void> {
   const store = openMirrorStore({ ...mirrorOf(settings), holder: holder('doctor') });
   try {
@@ -45,7 +45,7 @@ export async function rebuildSums(settings: Settings, signal: AbortSignal): Prom
 /** Erasing people and old rows from the mirror, and rewriting its file afterwards. */
 export interface Erasure {
   store: ErasureStore;
-  /** False when somebody kept reading or writing: what was erased may still lie in unused parts of the file. */
+  /** False if another process kept reading or writing: erased text may still be in unused pages of the file. */
   compact(signal: AbortSignal): Promise<boolean>;
 }
 

@@ -48,7 +48,7 @@ export function isDue(at: number, now: number, longestWaitMs: number): boolean {
   return at <= now || at > now + longestWaitMs + CLOCK_STEP_MS;
 }
 
-/** A moment as it is stored: ISO 8601, UTC, milliseconds. */
+/** The stored form of a moment: ISO 8601, UTC, milliseconds. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }

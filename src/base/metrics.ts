@@ -213,7 +213,7 @@ function createStates(registry: Registry): Map<string, Gauge> {
   );
 }
 
-/** All at once, without a pause in between: a second scrape at the same time sees one whole state or the other. */
+/** Reads all gauges in one turn of the event loop, so that two scrapes at the same time see whole states. */
 function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
   for (const gauge of states.values()) {
     gauge.reset();

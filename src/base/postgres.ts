@@ -57,7 +57,7 @@ function reasonOf(
 const NO_PASSWORD = /password must be a string|no password supplied/i;
 const NO_TLS = /does not support SSL/i;
 
-/** In our words what no waiting will change; whatever we have no words for is passed on as it is. */
+/** Explains errors that waiting does not solve. Other errors are passed on unchanged. */
 export function postgresRefusal(error: Error, place: string, use: PostgresUse): Error {
   const code = NO_PASSWORD.test(error.message) ? '28P01' : codeIn(error);
   const reason = reasonOf(code, use);

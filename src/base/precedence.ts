@@ -14,7 +14,7 @@ export interface Precedence {
 
 /** What takes longer waits for its own network: a source that hangs must not stop the sweeps of the others. */
 const SHORT_MS = 1000;
-/** A sweep goes on after so long although there always is short work: 10 pages a second are 3.6 million posts an hour. */
+/** A sweep continues after so long, also beside constant short work. 10 pages a second are 3.6 million posts an hour. */
 const LONGEST_WAIT_MS = 100;
 const LOOK_MS = 5;
 

@@ -36,9 +36,9 @@ export interface Change {
   /** What changed, as it was and as it became then. */
   before?: Values;
   after?: Values;
-  /** The post it is about, as it is now; left out where the mirror does not have it. */
+  /** The present state of the post. Left out if the mirror does not have it. */
   post?: PostNow;
-  /** The comment, as it is now, without its text. */
+  /** The present state of the comment, without its text. */
   comment?: Values;
   outbox?: Values;
   /** Of a pass: the list, and what there is to say. */
@@ -240,7 +240,7 @@ function outboxChanges(db: Db): (stored: StoredChange) => Partial<Change> {
   };
 }
 
-/** Why a pass failed stands in the log of passes, for as long as that is kept. */
+/** The log of passes has the reason of a failed pass, as long as the log is kept. */
 function passChanges(db: Db): (stored: StoredChange) => Partial<Change> {
   const error = scalar(db)<[number], string | null>('SELECT error FROM sync_runs WHERE id = ?');
   return ({ type, id, detail }) => {

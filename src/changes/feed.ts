@@ -10,7 +10,7 @@ import { pastReader } from './past.ts';
 export interface FeedHead {
   /** Tells this mirror from every other. */
   mirror: string;
-  /** Where a consumer goes on that has just taken a snapshot. */
+  /** The position from which a consumer continues after a snapshot. */
   position: string;
   /** The oldest change that is kept; null where there is none. */
   oldest: number | null;
@@ -90,7 +90,7 @@ export function changeFeed(db: Db, source: string | null = null) {
     resolve: db.transaction((since: string) => positions.of(positions.check(since))),
     /** What came after a position, as of one moment. Fails with `gone` where the feed does not go on from there. */
     after: db.transaction(after),
-    /** One change, as `after` would give it; null where there is none of that number. */
+    /** One change in the form that `after` gives. Null if there is no change with that number. */
     find(number: number): Change | null {
       const row = one.get(number);
       return row ? read(row) : null;
@@ -143,7 +143,7 @@ function feedPositions(db: Db) {
       const row = find.get(n);
       return row ? positionOf(row) : String(n);
     },
-    /** The number after which a consumer at this position goes on. */
+    /** The number of the last change that a consumer at this position has read. */
     check(since: string): number {
       if (since === 'now') return head();
       if (since === '') return Math.max(0, (first.get() ?? 1) - 1);

@@ -52,7 +52,7 @@ const PAGE = 500;
 /** How often a feed that is followed is asked for news; the question is a read of one counter. */
 const FOLLOW_MS = 500;
 
-/** Where the output stands, whichever file it comes from. */
+/** The position of the output, in whichever mirror file it is read. */
 interface Reading {
   since: string;
   left: number;

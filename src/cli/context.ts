@@ -44,7 +44,7 @@ export interface Context {
   signal: AbortSignal;
   /** The answer, with all that is said about it: stdout. Without `--json` it is for a person, and filtered for a terminal. */
   print(text: string): void;
-  /** The answer in a form that a program reads, such as CSV: as it is. */
+  /** The answer in a form for programs, such as CSV. It is printed without changes. */
   printData(text: string): void;
   /** The answer in the form that was asked for: this value with `--json`, else the text. */
   answer(value: unknown, text: () => string): void;
@@ -141,7 +141,7 @@ function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
   return { input, settings };
 }
 
-/** With settings that may be wrong, for the command that mends them. */
+/** With settings that may be wrong, for the command that corrects them. */
 export function openMendable(program: Command, signal: AbortSignal): Context {
   const input = mendable(loadInput(program.opts()));
   return contextOf(program, signal, alone(input));

@@ -90,7 +90,7 @@ async function erasePerson(
   const { whom, needles } = preview;
   if (isUnknown(preview) && !flags.suppressUnknown) throw unknown(whom);
   if (!flags.yes) await confirm(context, preview);
-  // Before anything is erased: a key that cannot be read has to be mended first.
+  // Before the erasure: a key that cannot be read must be restored first.
   const { pseudonymsOf } = await import('../export/redaction-key.ts');
   const email = typeof whom === 'string' ? whom : null;
   const pseudonyms = await pseudonymsOf(settings.dataDir, { email, names: needles });

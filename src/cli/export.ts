@@ -93,7 +93,7 @@ async function exportTables(
 
 const STOPPED = 'Stopped: nothing was written, older files are as they were.';
 
-/** A bar for each table; where a filter chooses the rows nobody knows how many there will be. */
+/** A bar for each table. With a filter the number of rows is not known before. */
 function bars(
   progress: ProgressBars,
   count: (table: ExportTable) => number,

@@ -356,7 +356,7 @@ function needsSomebody(refused: number, already: Partial<StateCounts>, states: S
   return refused > 0 || left.some((n = 0) => n > 0);
 }
 
-/** A request that shows what goes on, and remembers how the file was read. */
+/** A request that shows progress, and remembers how the file was read. */
 interface Request extends ImportRequest {
   facts(): (FileFacts & { board: string | null }) | null;
 }

@@ -85,7 +85,7 @@ export function outboxListText(
   return lines.join('\n');
 }
 
-/** Nobody plans by less than this. */
+/** Shorter waits are not shown. */
 export const LONG_MS = 60_000;
 
 /** Rows on their way are brought to their end: that none waits does not mean that nothing was paused. */
@@ -245,7 +245,7 @@ function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
   return shown.map(([name, value]) => `${name.padEnd(13)}${indented(String(value))}`).join('\n');
 }
 
-/** Each line of a longer text stands under its first, without what would move the cursor. */
+/** Indents the lines of a text under its first line, and removes characters that move the cursor. */
 function indented(text: string): string {
   return text
     .split(/\r\n|\r|\n/)

@@ -9,7 +9,7 @@ export interface ProgressBars {
 
 interface BarLook {
   name: string;
-  /** What `value` will likely be in the end; 0 where nobody knows, and then there are only numbers. */
+  /** The likely last `value`. With 0 the progress shows numbers and no bar. */
   total: number;
   /** The numbers, each by its name in braces; `{rate}` is the value a second. */
   text: string;

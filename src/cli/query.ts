@@ -87,7 +87,7 @@ async function query(
   }
   const tell = format === 'table' ? context.print : context.say;
   for (const note of [...printer.notes(), ...moreNote(more, limits.maxRows)]) tell(note);
-  // Rows that nobody asked to leave out are missing; a program must not take the rest for all.
+  // The limit left out rows. A program must not take the rest for all of them.
   if (more === 'bytes' || (more === 'rows' && flags.limit === undefined))
     process.exitCode = EXIT_CODES.partial;
 }
@@ -149,7 +149,7 @@ async function showSchema(context: Context, given: string | undefined, table: st
 interface Printer {
   columns(names: string[]): void;
   rows(rows: SqlValue[][]): void;
-  /** What is still held back. A form that was cut off is not completed: nobody may take it for the whole answer. */
+  /** The end of the output. An answer that was cut off gets no end, so that no reader takes it for the whole. */
   end(isWhole: boolean): void;
   notes(): string[];
 }

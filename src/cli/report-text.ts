@@ -16,7 +16,7 @@ const TITLES = ['title', 'titles', 'top_title', 'other_title'];
 
 interface Screen {
   width: number;
-  /** Bars and sparklines are for eyes: whoever reads through a pipe gets words and numbers only. */
+  /** Bars and sparklines are for terminals. Output to a pipe has words and numbers only. */
   charts: boolean;
 }
 
@@ -53,7 +53,7 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
     calendar,
   };
   const drawn = columns
-    // A column of remarks that nobody made tells nothing.
+    // A column of remarks is left out if all of them are empty.
     .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
     .map((column) => drawColumn(column, rows, style));
   const draw = (columns: readonly Drawn[], room: number): string => {

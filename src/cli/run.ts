@@ -192,7 +192,7 @@ function catchStrays(json: boolean): void {
     if (error.code === 'EPIPE') process.exit(READER_GONE);
     throw storageError(error, 'the file that the output goes to') ?? error;
   });
-  // Words that reach nobody, on a full disk or a closed pipe, are no reason to leave the work.
+  // A message that cannot be written, on a full disk or a closed pipe, does not end the work.
   process.stderr.on('error', () => undefined);
 }
 

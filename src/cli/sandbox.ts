@@ -63,7 +63,7 @@ function toOptions(flags: SandboxFlags): SandboxOptions {
     order: flags.order as SandboxOptions['order'],
     data: flags.data,
     live: flags.live,
-    // A living world goes on from today; one that stands still is the same on every day.
+    // With --live the posts end today. Without it they are the same on every day.
     referenceTime: flags.live ? Date.now() : undefined,
   };
 }

@@ -137,7 +137,7 @@ function toHit(post: Post, place: number): Hit {
   };
 }
 
-/** Title and snippet as plain texts, and the same in pieces for whoever wants to mark the matches. */
+/** Title and snippet as plain texts, and in pieces for programs that mark the matches. */
 function hitsJson({ hits, isPartial, suggestion, unindexed }: Found): string {
   const shown = hits.map(({ title, snippet, ...rest }) => ({
     ...rest,

@@ -98,7 +98,7 @@ function open(store: OutboxStore, batches: readonly string[]): number {
 /** Shorter waits are over before anybody wonders. */
 const NOTICED_MS = 3000;
 
-/** Nobody should sit and wonder: a thousand posts at the usual pace take a quarter of an hour. Null where it is soon over. */
+/** Says how long the sending takes: a thousand posts at the usual pace take a quarter of an hour. Null for short waits. */
 export async function paceText(
   store: OutboxStore,
   batches: readonly string[],

@@ -139,7 +139,7 @@ function planOf({ name, settings, input }: ConfiguredSource): SourcePlan {
   };
 }
 
-/** Reads the file again when it or .env has changed. What is wrong in it is told, and everything goes on as before. */
+/** Reads the file again when it or .env has changed. If it has problems they are logged, and the sources stay as they were. */
 function watcher(
   program: Command,
   { path, all }: Sources,

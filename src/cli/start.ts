@@ -131,7 +131,7 @@ const SOON_MS = 500;
 
 const SANDBOX = 'the built-in sandbox, which is alive with sample feedback,';
 
-/** Whoever told us to stop kills us after ten seconds; nothing that is left open then is worth that. */
+/** A supervisor kills the process ten seconds after it asked it to stop. So the process exits before that, also with open handles. */
 function endInTime(): void {
   setTimeout(() => process.exit(0), 9900).unref();
 }

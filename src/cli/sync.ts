@@ -81,7 +81,7 @@ interface Doubled {
   posts: number[];
 }
 
-/** Where only this command runs, nobody else erases the deleted rows whose time is up. */
+/** Erases deleted rows whose time is up: without a service no other process does it. */
 async function eraseExpired(context: Context, app: App, outcomes: Outcome[]): Promise<Retained | null> {
   const hasSwept = outcomes.some((outcome) => outcome.done && outcome.summary.mode === 'sweep');
   if (!hasSwept || context.settings.retentionDeleted === 'never') return null;
@@ -157,7 +157,7 @@ function passBar(
   };
 }
 
-/** Where the bar of a sweep begins and ends, seen from its first page; 0 for an end that nobody knows before one sweep is complete. */
+/** The start and the end of the progress bar of a sweep. The end is 0 until one sweep is complete. */
 export function sweepScale(
   before: Pick<ResourceStatus, 'live' | 'lastSweepAt'> | undefined,
   { resumed, counts: { rows, pages } }: Pick<Pass, 'resumed' | 'counts'>,
@@ -199,7 +199,7 @@ function line({ summary: s, began }: { summary: PassSummary; began: number }): T
   return [s.resource, pass, ...counts, durationText(ms), rate];
 }
 
-/** Why accepted rows are still there: nobody should accept them again and again. */
+/** The reason why accepted rows still exist, so that people do not accept them again. */
 function notYetGone({ resource, suspects }: PassSummary): string[] {
   if (suspects === 0) return [];
   return [
@@ -208,7 +208,7 @@ function notYetGone({ resource, suspects }: PassSummary): string[] {
   ];
 }
 
-/** What the person should know beyond the numbers. A suspect settles itself in a later sweep; the rest needs somebody. */
+/** Notes beside the numbers. Later sweeps settle suspects. The other notes need a person. */
 function needsAttention(summary: PassSummary): string[] {
   const { resource, quarantined, outcome, error } = summary;
   const notes = heldText(summary);

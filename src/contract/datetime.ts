@@ -67,7 +67,7 @@ function scan(text: string): Scan | null {
   return { hasSeconds, fractionEnd: Math.max(fractionEnd, 20), offset };
 }
 
-/** The number at a place, or -1 where something else than digits stands. */
+/** The number at a position, or -1 if there are other characters than digits. */
 function digits(text: string, from: number, count: number): number {
   let value = 0;
   for (let i = from; i < from + count; i++) {

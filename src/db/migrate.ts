@@ -132,7 +132,7 @@ export function keepCopy(db: Database, folder: string, version: number): string 
   return path;
 }
 
-/** So that it is known for an older copy once somebody puts it back; returns the version of its schema. */
+/** Marks a file, so that it counts as an older copy if a person puts it back. Returns its schema version. */
 function markCopied(path: string): number {
   return closeAfter(new Sqlite(path), (copy) => {
     writeMeta(copy, 'copied_at', new Date().toISOString());

@@ -124,7 +124,7 @@ export class OlderSchema extends AppError {
   }
 }
 
-/** Opens a mirror of whatever schema for reading only, and leaves it as it is. */
+/** Opens a mirror of any schema version for reading only. */
 export function openAsItIs({ path, upstream }: OpenOptions): Db {
   refuseOldSqlite();
   if (!isThere(path))
@@ -285,7 +285,7 @@ export interface CompactOptions {
   pause?: () => void;
 }
 
-/** Rewrites the file and empties the write-ahead log; false when the log could not be emptied because somebody was reading. */
+/** Rewrites the file and empties the write-ahead log. False if another connection was reading, so that the log kept its content. */
 export function compact(db: Db, { patienceMs = 0, pause = pauseThread }: CompactOptions = {}): boolean {
   const mark = readMeta(db, UNCLEAN);
   dropLeftWords(db);

@@ -161,7 +161,7 @@ export async function examineService(
       'If it is the service, it is very busy: its log says with what.',
       'service-busy',
     );
-  // Whoever else has that port must not be sent the token.
+  // Another program may have that port, and must not get the token.
   if (alive.status !== 200 || Reflect.get(Object(alive.body), 'status') !== 'ok')
     return fault(
       `another program answers at ${base}`,

@@ -20,7 +20,7 @@ export interface Erased {
   counts: ErasedCounts;
   /** The person's rows of the outbox that were still on their way out in the end. */
   underWay: number[];
-  /** Rows of the outbox that name the address for somebody else, and are not settled. */
+  /** Rows of the outbox that contain the address, belong to another person and are not settled. */
   unsettled: number[];
   /** Old versions of posts that do not say whose words they hold: some may be the person's. */
   unknownAuthors: number;

@@ -230,7 +230,7 @@ function* rowsOf(
   }
 }
 
-/** A copy of each row without what tells who somebody is. */
+/** Copies each row without the values that identify a person. */
 export function rowRedaction(
   columns: readonly ExportColumn[],
   redactor: Redactor,

@@ -12,7 +12,7 @@ export async function openRedactor(dataDir: string): Promise<Redactor> {
   return createRedactor(await redactionKey(keyPath(dataDir)));
 }
 
-/** What redacted exports of this data folder show in place of an address, or of the names of somebody who has none. */
+/** The pseudonyms of redacted exports of this data folder, for addresses and for names of people without one. */
 export async function pseudonymsOf(
   dataDir: string,
   { email, names }: { email: string | null; names: readonly string[] },

@@ -14,7 +14,7 @@ import { canWrite, openStream } from './server/replies.ts';
 export interface ChangesDeps {
   feed: ChangeReads;
   log: Logger;
-  /** How often the file is asked for news while somebody listens. */
+  /** How often the mirror is asked for new changes while a client listens. */
   everyMs?: number;
   heartbeatMs?: number;
   /** Listeners at the same time; each costs a read of the feed for every change. */
@@ -25,7 +25,7 @@ export interface ChangesPage extends FeedHead {
   changes: Change[];
   /** What to ask for next, as `since`. */
   next: string;
-  /** Whether more can be had at once. */
+  /** Whether there are more changes already. */
   more: boolean;
 }
 
@@ -113,7 +113,7 @@ function addStream(app: FastifyInstance, deps: ChangesDeps): void {
   });
 }
 
-/** A browser that comes back says where it was; whoever says nothing hears what comes from now on. */
+/** A browser that reconnects sends its position. A request without a position gets the changes from now on. */
 function startOf({ headers, query }: FastifyRequest): string {
   const last = headers['last-event-id'];
   return (typeof last === 'string' && last !== '' ? last : textIn(query, 'since')) ?? 'now';

@@ -75,7 +75,7 @@ export interface MirrorFile {
 
 type Value = string | number | boolean | null;
 
-/** The post of a change, as it is now. */
+/** The present state of the post of a change. */
 export interface ChangedPost {
   id: number;
   title: string;
@@ -108,7 +108,7 @@ export interface Change {
   run_id?: number;
   before?: Record<string, Value>;
   after?: Record<string, Value>;
-  /** The row as it is now. */
+  /** The present state of the row. */
   post?: ChangedPost;
   comment?: Record<string, Value>;
   outbox?: Record<string, Value>;

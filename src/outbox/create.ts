@@ -87,7 +87,7 @@ export function batchId(
 const UNDER_WAY: readonly OutboxState[] = ['ready', 'sending', 'ambiguous'];
 const POLL_MS = 50;
 
-/** The row once nothing more happens to it by itself, or as it is when the time is up or the signal is given. */
+/** Waits until the row is final or needs a person, until the time is up, or until the signal. Returns the row. */
 export async function waitForRow(
   { store, clock }: Pick<CreateDeps, 'store' | 'clock'>,
   row: OutboxRow,

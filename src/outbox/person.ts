@@ -134,7 +134,7 @@ export function resumeBatch({ store, clock }: Deps, batch: string): BatchDecisio
   return { batch, rows: store.resumeBatch(batch, clock.now()) };
 }
 
-/** Rows a transaction: whoever else writes, and every request of the service, waits for no more than these. */
+/** Rows of one transaction. Other writers and requests of the service wait for no more than these. */
 const ROWS_AT_ONCE = 500;
 
 /**

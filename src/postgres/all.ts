@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 export const SCHEMA_OF_ALL = 'feedback_all';
 
 const VIEWS = ['live_posts', 'live_comments', 'post_history', 'comment_history'];
-/** One lock for whoever makes these views. Any number that nothing else here uses. */
+/** The lock of the process that makes these views. No other lock of the program has this number. */
 const LOCK = 4_701_248;
 
 /** A copy of a source, by its schema. */

@@ -24,7 +24,7 @@ abstract class CopyStatement {
 
   constructor(text: string) {
     this.#text = text;
-    // The caller awaits `run`; until then a failure belongs to nobody.
+    // The caller awaits `run`. An earlier rejection would be unhandled.
     this.#ended.promise.catch(() => undefined);
   }
 
@@ -64,7 +64,7 @@ class CopyIn extends CopyStatement {
     this.#chunks = chunks;
   }
 
-  /** Ends only when nothing reads the rows any more: SQLite lets nobody close a connection that is being read. */
+  /** Ends when no statement reads the rows any more: SQLite does not close a connection that is being read. */
   override async run(client: pg.ClientBase): Promise<void> {
     try {
       await super.run(client);
@@ -86,7 +86,7 @@ class CopyIn extends CopyStatement {
     const { signal } = this.#stop;
     try {
       for (const chunk of this.#chunks) {
-        // PostgreSQL has said no, or the session is gone: the rest is for nobody.
+        // PostgreSQL has refused, or the session has ended: the rest of the rows is not sent.
         signal.throwIfAborted();
         connection.sendCopyFromChunk(Buffer.from(chunk));
         if (connection.stream.writableNeedDrain) await once(connection.stream, 'drain', { signal });

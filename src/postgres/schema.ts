@@ -61,7 +61,7 @@ export async function readCopyPosition(session: Session, schema: string): Promis
   return row ? { ...row, number: Number(row.number) } : null;
 }
 
-/** The row as it was read must still be there: nobody but the holder of the lock writes it. */
+/** The row must be as it was read: only the holder of the lock writes it. */
 export async function writePosition(
   session: Session,
   schema: string,
@@ -116,7 +116,7 @@ export async function createTables(
       change jsonb, version integer NOT NULL, read_at timestamptz NOT NULL, written_at timestamptz NOT NULL DEFAULT now())`);
 }
 
-/** A schema with tables of somebody else's is left alone. */
+/** A schema with tables of another program stays unchanged. */
 export async function refuseForeignTables(session: Session, schema: string): Promise<void> {
   const found = await session.query<{ relname: string }>(
     `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1)

@@ -14,7 +14,7 @@ import { copyIn, copyOut } from './copy.ts';
 export interface SessionOptions {
   url: Secret;
   schema: string;
-  /** What the URL is called where somebody has to correct it. */
+  /** The name of the setting that has the URL, for messages. */
   setting: string;
   /** What to do where the server is away; by default what a service says, which tries again. */
   whenAway?: string;
@@ -128,7 +128,7 @@ async function transaction<T>(session: Session, work: () => Promise<T>, mode: st
   }
 }
 
-/** Of the session, not of a transaction: it is held until the session ends. Locks are counted by database, hence the schema. */
+/** The session holds the lock until it ends. PostgreSQL counts locks by database, so the key contains the schema. */
 async function takeLock(session: Session, schema: string): Promise<boolean> {
   const [row] = await session.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS ok', [
     LOCK_CLASS,

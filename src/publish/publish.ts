@@ -18,7 +18,7 @@ import type { Session } from '../postgres/session.ts';
 import { type PublishSource, type Rows, SMALL_TABLES, type Snapshot } from './source.ts';
 
 export interface Copy {
-  /** Brings the copy to the mirror as it is now, in one transaction that also carries the position. Returns rows written. */
+  /** Updates the copy to the present mirror, in one transaction with the position. Returns rows written. */
   publish(): Promise<number>;
   number(): number;
 }
@@ -67,7 +67,7 @@ async function putAmongAll({ session, source, schema, sourceName }: CopyDeps): P
   await viewsOfAll(session, { source: sourceName, schema }, source.tables).catch(() => false);
 }
 
-/** Where the copy of this mirror stands; null where the schema holds none. */
+/** The position of the copy of this mirror. Null if the schema holds none. */
 export async function refuseOtherCopy({
   session,
   source,
@@ -140,7 +140,7 @@ async function publish(deps: CopyDeps, known: Known, snapshot: Snapshot): Promis
     return written;
   });
   Object.assign(known, next, { position: after });
-  // For the planner of whoever reads. PostgreSQL does it by itself, but only a while later.
+  // Statistics for the query planner. PostgreSQL's own come minutes later.
   if (!touched)
     await session.query(source.tables.map(({ name }) => `ANALYZE ${tableName(schema, name)}`).join(';'));
   return rows;

@@ -9,7 +9,7 @@ import type { PublishSource } from './source.ts';
 export interface CopyProgress {
   place: string | null;
   schema: string;
-  /** Changes of the feed that are not in the copy; null where nobody knows yet. */
+  /** Changes of the feed that are not in the copy. Null before the first comparison. */
   behind: number | null;
   /** Since when the mirror has had something that the copy has not; null while they are equal. That is what a lost disk would cost. */
   behindSince: number | null;

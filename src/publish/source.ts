@@ -150,7 +150,7 @@ export function openPublishSource(options: OpenOptions) {
   };
 }
 
-/** What a copy is compared with by somebody who only looks. */
+/** What commands that only read compare the copy with. */
 export function publishedState(options: OpenOptions): {
   mirrorId: string;
   life: string | null;
@@ -192,7 +192,7 @@ function snapshotReader(db: Db) {
     return {
       /** When it was taken, by this machine's clock, or a moment before. */
       at,
-      /** The last change that is in it, as it is stored; null where there was none yet. */
+      /** The last change of the mirror as it is stored. Null if there is none. */
       change,
       number: change?.n ?? sequence.get() ?? 0,
       position: change ? positionOf(change) : '0',

@@ -18,7 +18,7 @@ export interface QueryRequest {
   /** The file of the mirror, or those of several sources, whose tables then have a column `source`. */
   path: string | readonly SourceFile[];
   sql: string;
-  /** What the statement itself may take; the time in which nobody takes the rows does not count. */
+  /** The time limit of the statement. Time in which the reader takes no rows does not count. */
   limitMs?: number;
   maxRows?: number;
   /** Of all values together. */

@@ -50,7 +50,7 @@ export async function connectPostgres(url: Secret, trouble: Trouble): Promise<Co
     async ping() {
       await pool.query('SELECT 1');
     },
-    // The server vacuums by itself, and the pool makes a schema again that somebody dropped.
+    // The server vacuums by itself, and the pool creates a dropped schema again.
     upkeep: async () => {},
     drop: () => pool.abandon(),
   };

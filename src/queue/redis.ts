@@ -60,7 +60,7 @@ function openClient(url: Secret, trouble: Trouble): { client: Redis; copies: Red
   return { client, copies, place: `${client.options.host}:${client.options.port}` };
 }
 
-/** Resolves when the server takes commands; gives up at once when it will never take ours. */
+/** Resolves when the server takes commands. Rejects without waiting if the server refuses this client for good. */
 async function firstConnection(client: Redis, place: string): Promise<void> {
   let last: Error | undefined;
   const ready = new Promise<void>((resolve, reject) => {

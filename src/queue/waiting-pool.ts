@@ -109,7 +109,7 @@ async function connected(config: pg.ClientConfig, trouble: Trouble): Promise<pg.
   return client;
 }
 
-/** BullMQ takes all listeners off before it lets go, and an error that nobody listens to ends the process. */
+/** BullMQ removes all listeners before it releases a client. An error event without a listener ends the process. */
 async function end(client: pg.Client): Promise<void> {
   client.on('error', () => undefined);
   await client.end().catch(() => undefined);
@@ -127,7 +127,7 @@ function canBeRepeated(error: unknown): error is Error {
   );
 }
 
-/** Schema, table and function, in the order in which PostgreSQL misses them while somebody drops them. */
+/** PostgreSQL's codes for a missing schema, table or function. */
 function isSchemaGone(error: unknown): boolean {
   return error instanceof Error && /^(3F000|42P01|42883)$/.test(codeIn(error));
 }
@@ -135,7 +135,7 @@ function isSchemaGone(error: unknown): boolean {
 /** The longest pause between two attempts to reach what is away. */
 const PAUSE_MS = 1000;
 
-/** Longer after every failure, and over at once when the queue is closed. */
+/** The wait doubles with every failure, and ends when the queue is closed. */
 async function pauseAfter(failures: number, closing: AbortSignal, most = PAUSE_MS): Promise<void> {
   const ms = Math.min(50 * 2 ** failures, most);
   await delay(ms, undefined, { signal: closing }).catch(() => undefined);

@@ -10,7 +10,7 @@ export interface SandboxAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** Sent as it is even to a client that takes gzip. */
+  /** Sent without compression, also to a client that takes gzip. */
   uncompressed?: true;
 }
 

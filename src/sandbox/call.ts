@@ -7,7 +7,7 @@ export interface Call {
   reply: FastifyReply;
   path: string;
   query: URLSearchParams;
-  /** Null for a request that is none of the API's. */
+  /** Null for a request that the API does not have. */
   operation: Operation | null;
 }
 

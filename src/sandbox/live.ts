@@ -112,7 +112,7 @@ function remove(world: World, random: Random, post: number): LiveEvent {
   return { what: 'delete post', id: post };
 }
 
-/** Mostly people who were there before, which is whom the world takes by itself; now and then somebody new. */
+/** Without an e-mail the world picks an existing person. In 15 % of all events the author is a new person. */
 function author(world: World, random: Random): { email?: string } {
   if (!random.chance(0.15)) return {};
   const { name, email } = person(random, 1_000_000 + random.int(1_000_000));

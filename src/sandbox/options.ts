@@ -24,7 +24,7 @@ export interface SandboxOptions {
   pageSize?: number | undefined;
   paging?: PagingStyle | undefined;
   order?: Order | undefined;
-  /** The data file; in memory when left out. An existing file is kept as it is. */
+  /** The data file. Without it the posts are in memory. An existing file keeps its posts. */
   data?: string | undefined;
   /** Whether people use the service while it runs; a second apart, and busily, unless told otherwise. */
   live?: boolean | { everyMs: number; pace?: LifePace } | undefined;

@@ -47,7 +47,7 @@ export interface ListProgress {
   lastSweepAt: number | null;
   /** When the sweep after that one is due. It stays where it is while sweeps fail: that is how long we are late. */
   sweepDueAt: number;
-  /** How long sweeps of this list take; 0 or left out where nobody knows. */
+  /** How long sweeps of this list take; 0 or left out before the first one. */
   usualSweepMs?: number;
   /** A pass under way; without a page so far, `lastPageAt` is `since`. */
   running: { mode: PassMode; since: number; lastPageAt: number } | null;
@@ -109,7 +109,7 @@ export function assess(progress: Progress): Health {
     ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
     { name: 'outbox', ...judgeOutbox(progress) },
     ...(troubles.some(isOfUpstream) ? [] : [{ name: 'upstream', ...describeUpstream(progress) }]),
-    // A restart, which is what a service that is not ready gets, mends none of them.
+    // A supervisor restarts a service that is not ready, and a restart solves none of these.
     ...troubles.map((trouble) => ({
       name: isOfUpstream(trouble) ? 'upstream' : trouble.symptom,
       ...noted(trouble.text, trouble.symptom),
@@ -215,7 +215,7 @@ function missedText({ sweepDueAt }: ListProgress, now: number): string {
   return `a sweep has been due for ${span(now - sweepDueAt)}, and none runs`;
 }
 
-/** Passes that fail are tried again and again: one that is due is not one that nobody begins. */
+/** The service retries failing passes. So a pass that is due is not a stuck schedule. */
 function failingText({ resource }: ListProgress, { now, troubles }: Progress): string | null {
   const failure = troubles.failures.find((one) => one.resource === resource);
   if (!failure) return null;

@@ -30,9 +30,9 @@ export interface OpenQueue {
   isSender(): boolean;
 }
 
-/** Whoever asks how we are wants an answer also while the queue is away, and before a probe's usual second is over. */
+/** A health probe gets its answer within its usual second, also while the queue is away. */
 const ANSWER_MS = 800;
-/** Another process whose pass shows no page for so long may be dead: then it is nobody's. */
+/** Another process whose pass shows no page for so long may be dead: its pass then counts as ended. */
 const SIGN_OF_LIFE_MS = 60_000;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed'] as const;
 
@@ -103,7 +103,7 @@ function diskWatch({ app, activity }: WorkContext): (ofQueue: Error | null) => T
   };
 }
 
-/** Tells the log once when it is noticed; whoever asks for readiness is told each time. */
+/** Logs a trouble once. Each request for readiness shows it. */
 function toldMirrorFile({ app }: WorkContext): () => MirrorFileState {
   let last: MirrorFileState = 'in place';
   return () => {
@@ -192,7 +192,7 @@ function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPas
   };
 }
 
-/** What is a state rather than an event, read when somebody asks for the metrics: one reader a source. */
+/** Gauges, read with each scrape. Each source has one reader. */
 export function observeGauges(
   { app, metrics }: WorkContext,
   { queue, progress }: { queue: () => OpenQueue | null; progress: () => Promise<Progress> },

@@ -24,7 +24,7 @@ export interface SenderOptions {
   lockMs: number;
   /** How soon a row that another process put into the outbox is noticed. */
   watchMs: number;
-  /** How often a refused token is tried again, and rows are looked for that nobody sends any more. */
+  /** How often the sender tries a refused token again, and looks for rows that no process sends any more. */
   probeMs: number;
   /** Whether the lock is left to a service that waits for it: the sender of a command does, as the service sends for everybody. */
   yields: boolean;

@@ -92,7 +92,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   let closing: Promise<void> | undefined;
   const opened = opening.then(() => undefined);
   const queues = opening.then(({ backend }) => QUEUES.map((name) => backend.queue(name)));
-  // Callers that want to know await them; nobody has to.
+  // Callers may await these promises. They never reject unhandled.
   for (const promise of [opened, queues]) promise.catch(() => undefined);
   const ask = async (job: JobRequest): Promise<void> => {
     if (!runtime) throw noQueue();
@@ -111,7 +111,7 @@ export function startService(app: App, options: ServiceOptions): Service {
   };
 }
 
-/** A server can take seconds to answer; what opens after the service was stopped is closed at once. */
+/** A server can take seconds to answer. A connection that opens after the service was stopped is closed again. */
 async function openUnlessStopped(
   { openBackend }: ServiceOptions,
   signal: AbortSignal,
@@ -246,7 +246,7 @@ async function keepPublishing({ app, signal }: WorkContext, everyMs: number): Pr
 }
 
 /**
- * A list that was never read is read at once: the first mirror should not wait for a queue whose server is away.
+ * Reads a list that was never read without the queue: the first mirror does not wait for a queue server that is away.
  * Where there is a mirror the queue comes first, for reading a long list would keep a start from being ready. A pass that fails
  * here is enqueued soon after, like any that is missing.
  */

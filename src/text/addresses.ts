@@ -10,7 +10,7 @@ export interface Address {
   to: number;
 }
 
-/** The text with each address replaced by what is made of it; `written` is the address as it stands there. */
+/** Replaces each address by the result of `by`. `written` is the address as the text spells it. */
 export function replaceAddresses(text: string, by: (address: string, written: string) => string): string {
   return replaced(text, everyAddress(text), by);
 }
@@ -123,7 +123,7 @@ const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
 
 /** What every spelling of an address has one of; a plain sentence of English has none, which is told in a tenth of the time. */
 const UNUSUAL = /[^\t\n !"#$')-;>?A-Z\]-z|}~]/;
-/** Most texts hold none of these; in two goes, as they take half the time of one. */
+/** Most texts hold none of these. Two patterns take half the time of one. */
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
 const MAY_HOLD_ADDRESS =
   /[@\uff20\ufe6b]|&(?:#|amp|commat)|%[\du]{0,9}40|=40|\\(?:[ux]|100)|[[({<\uff3b\uff08\uff5b\uff1c]\s{0,2}(?:at|\uff41\uff54)\s{0,2}[\])}>\uff3d\uff09\uff5d\uff1e]/iu;
@@ -289,7 +289,7 @@ function unescaped(written: string): string {
   }
 }
 
-/** One byte is a sign of ASCII. What is no UTF-8 stays as it is. */
+/** One byte is an ASCII character. Bytes that are not UTF-8 stay encoded. */
 function percentDecoded(written: string): string {
   const bytes = written.split(/%(?:25)*(?:u00)?/i).slice(1);
   const sign = new TextDecoder().decode(Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)));

@@ -8,7 +8,7 @@ export interface Redactor {
   email(email: string): string;
   /** Of the person with this e-mail; where there is none the name itself has to tell people apart. */
   name(name: string, email: string | null): string;
-  /** Of somebody who is known by anything that stays the same. */
+  /** A pseudonym from any key that stays the same for a person. */
   person(key: string): string;
   text(text: string): string;
   json(text: string, names: boolean): string;
@@ -45,9 +45,9 @@ export function createRedactor(key: Uint8Array): Redactor {
   return redactor;
 }
 
-/** What stands in a text for an address. */
+/** A pseudonym of an address inside a text. */
 export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
-/** What was replaced already stays as it is, however many hands it goes through; people without an address are not one person. */
+/** Text that is a pseudonym already stays. People without an address do not share one pseudonym. */
 const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
 /** In the place of an address that has no pseudonym. */
@@ -66,7 +66,7 @@ export const NAME_KEY =
   /^(full|first|last|given|family|middle|user|display|nick|author|creator|customer|contact)?[_\s-]?(name|alias)$/i;
 export const EMAIL_KEY = /e-?mail/i;
 
-/** What stands in the place of a person. */
+/** Replacements for the e-mail, name and texts of a person. */
 type Hider = Pick<Redactor, 'email' | 'name' | 'text'>;
 
 /**
@@ -117,7 +117,7 @@ const UNSEEN = /(?!\n|\t|\u200d|\ufe0f)[\p{C}\p{Default_Ignorable_Code_Point}]/g
 const LOOSE =
   /(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?<![\p{Emoji}])\ufe0f/gu;
 
-/** A text of somebody else as a person would see it. */
+/** A text from outside without the characters that a person cannot see. */
 export function visible(text: string): string {
   return (
     text

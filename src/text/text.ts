@@ -17,7 +17,7 @@ export function shortName(text: string): string {
   return line.length > NAME_LENGTH ? `${line.slice(0, NAME_LENGTH - 1).toWellFormed()}…` : line;
 }
 
-/** An address that may stand inside the markup of Slack or Markdown. What is encoded already stays as it is. */
+/** A link that is safe inside the markup of Slack or Markdown. Encoded characters stay encoded. */
 export function linkAddress(address: string): string {
   return encodeURI(address).replaceAll('%25', '%').replaceAll('(', '%28').replaceAll(')', '%29');
 }

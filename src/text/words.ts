@@ -117,7 +117,7 @@ export function inAddress(word: string): string {
   return `${IN_ADDRESS}${word}`;
 }
 
-/** A text as it is shown without addresses, with blanks in their places. */
+/** The text with blanks in the places of addresses. */
 export function withoutAddresses(text: string): string {
   return replaceAddresses(text, (_address, written) => ' '.repeat(written.length));
 }
@@ -175,7 +175,7 @@ function joinedParts(word: string): string[] {
   return [parts.join(''), ...pairs];
 }
 
-/** One entry of the index, and where it stands in the text. */
+/** One entry of the index, and its place in the text. */
 export interface Token {
   word: string;
   start: number;

@@ -193,7 +193,7 @@ describe('the token', () => {
       assert.equal((await ask(http, `/api/v1/posts/${query}`)).status, 401, query);
   });
 
-  it('and query strings appear in no log line', async (t) => {
+  it('keeps query strings out of every log line', async (t) => {
     const http = await open(t, { token: TOKEN });
     await ask(http, `/readyz?token=${TOKEN}`, { headers: bearer(TOKEN) });
     await ask(http, `/nowhere?q=${TOKEN}`, { headers: bearer(TOKEN) });

@@ -267,13 +267,13 @@ for (const { name, programs, start } of SERVERS)
       assert.ok((await backend.queue('sync-posts').count()) <= 1);
     });
 
-    it('and the jobs that are enqueued beside them, each once however often', async (t) => {
+    it('enqueue the jobs beside them once, however often they start', async (t) => {
       await open(t);
       for (let n = 0; n < 3; n++) await enqueue(backend, sweepJob('posts'));
       assert.equal(await backend.queue('sync-posts').getWaitingCount(), 1);
     });
 
-    it('and everything else of it start over when they were planned while the clock was ahead', async (t) => {
+    it('start over completely if they were planned while the clock was ahead', async (t) => {
       await open(t);
       const wanted = schedules({ exportCron: '0 4 * * *' });
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY });

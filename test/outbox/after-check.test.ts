@@ -37,7 +37,7 @@ async function secondAttempt(bench: Bench, text: Partial<PostText>): Promise<num
   return id;
 }
 
-describe('a number under which another post stands', () => {
+describe('an answer with the id of another post', () => {
   const OURS = {
     title: 'Dark mode',
     content: 'My eyes hurt at night.',
@@ -189,7 +189,7 @@ describe('a number under which another post stands', () => {
     assert.deepEqual(await bench.sweep(), [id]);
   });
 
-  it('leaves rows to a person whose words stand in another post, before any post shows who we are', async (t) => {
+  it('leaves rows to a person if another post has their words, before any post shows who we are', async (t) => {
     const bench = benchFor(t);
     await bench.sweep();
     const creator = by(9, 'ada@example.com');
@@ -214,7 +214,7 @@ describe('a second post that turns up after all', () => {
     assert.notEqual(post_id, late.id);
   });
 
-  it('is told of once', async (t) => {
+  it('is reported once', async (t) => {
     const { bench, id } = await confirmedLater(t);
     bench.upstream.publish();
     assert.deepEqual(await bench.sweep(), [id]);
@@ -223,7 +223,7 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).checks_left, 0);
   });
 
-  it('is found however the service wrote its title', async (t) => {
+  it('is found although the service changed its title', async (t) => {
     const title = `It's R&D's <small> Cafe\u0301`;
     const { bench, id } = await confirmedLater(t, { title });
     const late = bench.upstream.publish({ title: 'It&#39;s R&amp;D&#39;s &lt;small&gt; Café' });
@@ -257,7 +257,7 @@ describe('a second post that turns up after all', () => {
       assert.equal((await bench.row(id)).duplicate_of, late.id);
     });
 
-  it('is found although its number is lower than others, and the service dates our posts days too early', async (t) => {
+  it('is found although its id is lower than others, and the service dates our posts days too early', async (t) => {
     const bench = benchFor(t);
     const early = (id: number) => ({ id, created: new Date(bench.clock.now() - 120 * HOUR).toISOString() });
     bench.upstream.publish(early(90_000));
@@ -269,7 +269,7 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
-  it('is found although its number is lower than others, and it is dated a year earlier than our own', async (t) => {
+  it('is found although its id is lower than others, and its date is a year before our own', async (t) => {
     const bench = benchFor(t);
     bench.upstream.publish({ id: 90_000 });
     await bench.sweep();
@@ -280,7 +280,7 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
-  it('is found up to half an hour later, however often sweeps pass', async (t) => {
+  it('is found up to half an hour later, after any number of sweeps', async (t) => {
     const { bench, id } = await confirmedLater(t);
     for (let n = 0; n < 25; n++) {
       assert.deepEqual(await bench.sweep(), []);
@@ -290,7 +290,7 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual(await bench.sweep(), [id]);
   });
 
-  it('is written on its row although a row on its way could own any post of the same author', async (t) => {
+  it('is written on its row although a row on its way may own any post of the same author', async (t) => {
     const bench = benchFor(t);
     const open = await bench.add({ title: 'Something else', content: '' });
     bench.upstream.outcomes = [unknown()];
@@ -305,7 +305,7 @@ describe('a second post that turns up after all', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
-  it('and a third: both are shown', async (t) => {
+  it('is shown together with a third post', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const late = [bench.upstream.publish().id];
     await bench.sweep();
@@ -316,7 +316,7 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
   });
 
-  it('and a third in the same sweep: the first of them is the second post', async (t) => {
+  it('is the first of two further posts in one sweep', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const late = [bench.upstream.publish({ id: 9999 }).id, bench.upstream.publish({ id: 10_000 }).id];
     await bench.sweep();
@@ -324,7 +324,7 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
   });
 
-  it('is shown on one of two twins, not on both', async (t) => {
+  it('is shown on one of two rows with the same words, not on both', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const twin = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -363,7 +363,7 @@ describe('a sweep that does not list the post of the row', () => {
     }
   }
 
-  it('does not count as its check, so that a later sweep shows a second post', async (t) => {
+  it('is not counted as a check of the row, so that a later sweep shows a second post', async (t) => {
     const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     const late = bench.upstream.publish();
@@ -372,7 +372,7 @@ describe('a sweep that does not list the post of the row', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
-  it('is no check of it either where the post was listed before', async (t) => {
+  it('is not counted as a check either if the post was listed before', async (t) => {
     const bench = await sweptBench(t);
     const id = await secondAttempt(bench, {});
     await bench.sweep();
@@ -383,7 +383,7 @@ describe('a sweep that does not list the post of the row', () => {
     assert.equal((await bench.row(id)).duplicate_of, late.id);
   });
 
-  it('is no check of a row without a post, where it does not list what was sent last to the same board', async (t) => {
+  it('is not counted as a check of a row without a post, if it misses the last post that was sent to the same board', async (t) => {
     const bench = await sweptBench(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -402,7 +402,7 @@ describe('a sweep that does not list the post of the row', () => {
   });
 });
 
-describe('the look after a sweep', () => {
+describe('the check for second posts after a sweep', () => {
   it('needs a sweep that began after the row was settled, or last checked', async (t) => {
     const { bench, id } = await confirmedLater(t);
     await bench.sweep();
@@ -415,7 +415,7 @@ describe('the look after a sweep', () => {
     assert.equal((await bench.row(id)).checks_left, 0);
   });
 
-  it('waits while a twin is under way: the post may be the twin’s', async (t) => {
+  it('waits while a row with the same words is under way: the post may be of that row', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const twin = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -429,7 +429,7 @@ describe('the look after a sweep', () => {
     assert.equal((await bench.row(id)).duplicate_of, null);
   });
 
-  it('takes the wish of another customer in nearly the same words for no second post', async (t) => {
+  it('takes a post of another customer in similar words for no second post', async (t) => {
     const bench = benchFor(t);
     const wish = (what: string) => ({
       title: `Please add a native integration with ${what} for our team`,
@@ -492,7 +492,7 @@ describe('a second post of a row that was never unclear', () => {
       assert.deepEqual(await bench.sweep(), [], 'it is told once');
     });
 
-  it('is told after the answer where a sweep saw it before', async (t) => {
+  it('is reported after the answer if a sweep saw it before', async (t) => {
     const bench = benchFor(t);
     await bench.sweep();
     const id = await bench.add(KIM);
@@ -527,7 +527,7 @@ describe('a second post of a row that was never unclear', () => {
       assert.deepEqual(await bench.sweep(), []);
     });
 
-  it('is taken back where it proves to be the post of another row', async (t) => {
+  it('is withdrawn if it proves to be the post of another row', async (t) => {
     const bench = benchFor(t);
     await bench.sweep();
     const { id, second } = await repeated(bench);
@@ -552,7 +552,7 @@ describe('a second post of a row that was never unclear', () => {
 });
 
 describe('a row that was cancelled before it was sent again', () => {
-  it('is told of where the post of its first attempt turns up', async (t) => {
+  it('is reported if the post of its first attempt appears', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -566,7 +566,7 @@ describe('a row that was cancelled before it was sent again', () => {
     assert.deepEqual((await bench.row(id)).candidates, [post.id]);
   });
 
-  it('is told of also where its import was cancelled while it was looked for', async (t) => {
+  it('is reported also if its import was cancelled while it was looked for', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
     bench.upstream.outcomes = [unknown()];
@@ -581,7 +581,7 @@ describe('a row that was cancelled before it was sent again', () => {
     assert.deepEqual((await bench.row(id)).candidates, [post.id]);
   });
 
-  it('is not looked at where it was never sent', async (t) => {
+  it('is not checked if it was never sent', async (t) => {
     const bench = benchFor(t);
     cancel(bench.context, await bench.add());
     bench.upstream.publish();
@@ -591,7 +591,7 @@ describe('a row that was cancelled before it was sent again', () => {
 });
 
 describe('a row that changed while the clock was ahead', () => {
-  it('is checked by every sweep all the same', async (t) => {
+  it('is still checked by every sweep', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const checks = async () => (await bench.row(id)).checks_left;
     assert.equal(await checks(), 2);

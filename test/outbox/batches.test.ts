@@ -51,7 +51,7 @@ describe('a paused import', () => {
     assert.deepEqual(bench.store.due(bench.clock.now(), 10).ready, []);
   });
 
-  it('with an unknown name is refused', (t) => {
+  it('is refused by name if no import has that name', (t) => {
     assert.throws(() => pauseBatch(benchFor(t), 'none'), /there is no batch none in the outbox/);
   });
 });
@@ -67,7 +67,7 @@ describe('a cancelled import', () => {
     assert.equal((await bench.row(sent)).state, 'cancelled');
   });
 
-  it('is finished by the next service where a process died in the middle of it', async (t) => {
+  it('is finished by the next service if a process died during the cancellation', async (t) => {
     const bench = benchFor(t);
     const [waiting, wanted] = [
       await bench.add({ title: 'A' }, 'one'),
@@ -89,7 +89,7 @@ describe('a cancelled import', () => {
     );
   });
 
-  it('has a row that was unclear looked for by sweeps, also where the next service finishes it', async (t) => {
+  it('has its unclear row looked for by sweeps, also if the next service finishes it', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
     bench.upstream.outcomes = [unknown()];
@@ -101,7 +101,7 @@ describe('a cancelled import', () => {
     assert.deepEqual({ state, checks_left }, { state: 'cancelled', checks_left: 2 });
   });
 
-  it('does not send again what was unclear and proves to be absent', async (t) => {
+  it('does not send an unclear row again that proves to be absent', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
     bench.upstream.outcomes = [unknown()];
@@ -113,7 +113,7 @@ describe('a cancelled import', () => {
     assert.doesNotMatch((await bench.row(id)).last_error ?? '', /(; |to be )sent again/, 'it is not');
   });
 
-  it('leaves rejected rows to be decided about, and takes them back on demand', async (t) => {
+  it('leaves rejected rows for a decision, and takes them back on demand', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
     reject(bench, id);
@@ -126,7 +126,7 @@ describe('a cancelled import', () => {
     await assert.rejects(retryBatch(bench, 'none'), /there is no batch none/);
   });
 
-  it('does not drop a row that a person sends again and that comes back from an attempt', async (t) => {
+  it('keeps a row that a person sends again and that returns from an attempt', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({}, 'one');
     await cancelBatch(bench, 'one');
@@ -166,7 +166,7 @@ describe('an import with a pace of its own', () => {
     assert.equal(free(), 2);
   });
 
-  it('frees none while it is paused, also where the turn of another import has come', async (t) => {
+  it('frees no row while it is paused, also if the turn of another import has come', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     for (const batch of ['paused', 'slow']) {
@@ -179,7 +179,7 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, store.idsOf('slow', 'ready'));
   });
 
-  it('keeps it for rows that a person sends again', async (t) => {
+  it('keeps its pace for rows that a person sends again', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     const ids = [await bench.add({ title: 'A' }, 'slow'), await bench.add({ title: 'B' }, 'slow')];
@@ -209,7 +209,7 @@ describe('an import with a pace of its own', () => {
     assert.equal(store.releasePaced(next), null);
   });
 
-  it('lets a row that comes back from an attempt go at once, as it has had its turn', async (t) => {
+  it('releases a row that returns from an attempt without another turn', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     store.paceBatch('slow', 6, clock.now());
@@ -220,7 +220,7 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
   });
 
-  it('that was cancelled lets a row go at once that a person sends again: nothing would release it', async (t) => {
+  it('that was cancelled releases a row that a person sends again', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     store.paceBatch('slow', 6, clock.now());
@@ -231,7 +231,7 @@ describe('an import with a pace of its own', () => {
     assert.deepEqual(store.due(clock.now(), 10).ready, [id]);
   });
 
-  it('that was paused and then cancelled lets a row go that a person sends again', async (t) => {
+  it('that was paused and then cancelled releases a row that a person sends again', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
     const id = await bench.add({}, 'stopped');
@@ -253,8 +253,8 @@ describe('an import with a pace of its own', () => {
   });
 });
 
-describe('a row that is mended', () => {
-  it('says something else, keeps what it said, and is not sent by that', async (t) => {
+describe('a row that a person edits', () => {
+  it('has new words, keeps the old ones, and is not sent by the edit', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({ board: 'Ideen' }, 'one');
     reject(bench, id);
@@ -270,7 +270,7 @@ describe('a row that is mended', () => {
     assert.throws(() => edit(bench, id, { title: 'New' }), /cannot be edited: it is ready/);
   });
 
-  it('may be all that have a value', async (t) => {
+  it('may be every row with a given value', async (t) => {
     const bench = benchFor(t);
     for (const board of ['X', 'X', 'Y']) reject(bench, await bench.add({ board, title: board }, 'one'));
     assert.equal((await editBatch(bench, 'one', { board: 'X' }, { board: 'ideas' })).rows, 2);
@@ -292,7 +292,7 @@ describe('a row that is mended', () => {
     assert.deepEqual([again.accepted, again.already, again.refused], [0, 2, 0]);
   });
 
-  it('may be mended in the file: a rejected row takes the new words under its key, and is sent', async (t) => {
+  it('may be edited in the file: a rejected row takes the new words under its key, and is sent', async (t) => {
     const bench = importBenchFor(t);
     await bench.take('board,title,key\nold,One,K1\n');
     reject(bench, 1);
@@ -363,7 +363,7 @@ describe('the CSV of the cancelled rows of an import', () => {
 });
 
 describe('an import that was cancelled', () => {
-  it('is open again where its rows are edited and sent again, and not where they are only edited', async (t) => {
+  it('is open again if its rows are edited and sent again, and not if they are only edited', async (t) => {
     const bench = benchFor(t);
     const ids = [
       await bench.add({ board: 'X' }, 'one'),
@@ -399,7 +399,7 @@ describe('a decision about an import', () => {
 });
 
 describe('a row whose person is taken away', () => {
-  it('goes out as the owner’s, without the name either', async (t) => {
+  it('is sent as the owner’s, without the name', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({ email: 'ada@example.com', full_name: 'Ada' });
     reject(bench, id);

@@ -51,7 +51,7 @@ describe('a row is not claimed', () => {
     assert.deepEqual(bench.upstream.created, []);
   });
 
-  it('by someone else than the first who asks', async (t) => {
+  it('by a second process that asks at the same time', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     const claim = {
@@ -69,8 +69,8 @@ describe('a row is not claimed', () => {
   });
 });
 
-describe('twins', () => {
-  it('of another person, or of the owner, wait for each other too: one post could be taken for both', async (t) => {
+describe('rows with the same words', () => {
+  it('of another person, or of the owner, wait for each other too: one post may fit both', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add({ email: 'ada@example.com', full_name: 'Ada' }), await bench.add()];
     bench.upstream.outcomes = [unknown()];
@@ -89,7 +89,7 @@ describe('twins', () => {
     assert.equal(bench.upstream.created.length, 2);
   });
 
-  it('of another batch are reconciled as well: the row would wait for ever', async (t) => {
+  it('of another batch are reconciled as well: otherwise the row would wait for ever', async (t) => {
     const bench = benchFor(t);
     const [theirs, ours] = [await bench.add({}, 'theirs'), await bench.add({}, 'ours')];
     bench.upstream.outcomes = [unknown()];
@@ -138,7 +138,7 @@ describe('a board that may not be posted to (403)', () => {
     await assert.rejects(drive({ ...context, signal: stop.signal }, ALL), { code: 'interrupted' });
   };
 
-  it('keeps no row of another board waiting, and its rows are tried more and more seldom, none lost', async (t) => {
+  it('lets rows of other boards pass, and its own rows are tried less and less often', async (t) => {
     const bench = benchFor(t);
     for (const title of ['One', 'Two', 'Three']) await bench.add({ title });
     const bugs = [await bench.add({ board: 'bugs' }), await bench.add({ board: 'bugs', title: 'Slow' })];
@@ -161,7 +161,7 @@ describe('a board that may not be posted to (403)', () => {
     assert.deepEqual(bench.store.refusedBoards(), []);
   });
 
-  it('is refused once by rows that were on their way together: the second makes it wait no longer', async (t) => {
+  it('counts one refusal for rows that were on their way together', async (t) => {
     const bench = benchFor(t);
     const ids = [await bench.add(), await bench.add({ title: 'Light mode' })];
     const { upstream, clock } = bench;
@@ -176,7 +176,7 @@ describe('a board that may not be posted to (403)', () => {
     assert.deepEqual([board?.refusals, Date.parse(board?.until ?? '') - clock.now()], [1, 30_000]);
   });
 
-  it('waits for five minutes at most, however often it was refused', async (t) => {
+  it('waits for five minutes at most, after any number of refusals', async (t) => {
     const bench = benchFor(t);
     const { store, clock, upstream } = bench;
     const past = new Date(clock.now() - 1).toISOString();
@@ -196,7 +196,7 @@ describe('a board that may not be posted to (403)', () => {
     }
   });
 
-  it('resets its count of refusals once it has taken a post', async (t) => {
+  it('resets its count of refusals after a post that it took', async (t) => {
     const bench = benchFor(t);
     const ids = [await bench.add(), await bench.add({ title: 'Light' }), await bench.add({ title: 'Dim' })];
     const outcomes = [FORBIDDEN, confirmed(5), FORBIDDEN];
@@ -209,7 +209,7 @@ describe('a board that may not be posted to (403)', () => {
     assert.equal(board?.refusals, 1);
   });
 
-  it('is posted to again where the upstream minded one row only, which waits longer each time', async (t) => {
+  it('gets posts again if the service refused one row only, which waits longer each time', async (t) => {
     const bench = benchFor(t);
     const odd = await bench.add({ title: '<script>' });
     for (let n = 0; n < 20; n++) await bench.add({ title: `Idea ${n}` });
@@ -220,7 +220,7 @@ describe('a board that may not be posted to (403)', () => {
     assert.ok(tried.filter((title) => title === '<script>').length <= 8);
   });
 
-  it('takes its only row half a minute after the permission came', async (t) => {
+  it('gets its only row half a minute after the permission came', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [FORBIDDEN];
@@ -230,7 +230,7 @@ describe('a board that may not be posted to (403)', () => {
     assert.equal(Date.parse(changed_at) - Date.parse(created_at), 30_000);
   });
 
-  it('is tried at once by a sender that starts, and rows that go as customers apart from your own', async (t) => {
+  it('is tried without waiting by a sender that starts, and rows of customers apart from the owner’s', async (t) => {
     const bench = benchFor(t);
     const [first, second] = [await bench.add(), await bench.add({ title: 'Light mode' })];
     const customer = await bench.add({ email: 'ada@example.com', full_name: 'Ada' });
@@ -244,7 +244,7 @@ describe('a board that may not be posted to (403)', () => {
 });
 
 describe('an unclear row', () => {
-  it('is reconciled as soon as it has settled, and waits where the list refuses the token', async (t) => {
+  it('is reconciled when it has settled, and waits if the list refuses the token', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -296,7 +296,7 @@ describe('safe retries', () => {
     }
   });
 
-  it('are not counted as unclear, however many', async (t) => {
+  it('are never counted as unclear attempts', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = Array.from(
@@ -314,7 +314,7 @@ describe('safe retries', () => {
 });
 
 describe('a row that is about to be sent again', () => {
-  it('is adopted where its post has turned up in the mirror meanwhile', async (t) => {
+  it('is confirmed if its post has come into the mirror meanwhile', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -351,7 +351,7 @@ describe('a row that is about to be sent again', () => {
       assert.partialDeepStrictEqual(await bench.row(id), { post_id: late.id, attempts: 1, not_found: 0 });
     });
 
-  it('goes out after the second look where that shows nothing either', async (t) => {
+  it('is sent if the second read shows no post either', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [unknown()];
@@ -364,7 +364,7 @@ describe('a row that is about to be sent again', () => {
     assert.partialDeepStrictEqual(await push(bench.context, id), { sent: true, outcome: 'confirmed' });
   });
 
-  it('goes out at its turn, although at one post a minute that takes longer than it settles', async (t) => {
+  it('is sent in its turn, although at one post a minute the turn takes longer than settling', async (t) => {
     const bench = benchFor(t);
     const context = { ...bench.context, settleMs: 1000 };
     const id = await bench.add();
@@ -399,7 +399,7 @@ describe('a row that is about to be sent again', () => {
       }
     });
 
-  it('is not taken for an older post that the mirror had not seen before', async (t) => {
+  it('is not confirmed by an older post that the mirror had not seen before', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.publish({ created: '2025-12-29T20:00:00Z' });
@@ -412,8 +412,8 @@ describe('a row that is about to be sent again', () => {
   });
 });
 
-describe('the place of the sender that is next', () => {
-  it('is given up with the lock that it was kept for', (t) => {
+describe('the next sender in line', () => {
+  it('gives up its place together with the lock', (t) => {
     const bench = benchFor(t);
     const [service, command] = [bench.another(), bench.store];
     const lock = command.lockSender();

@@ -50,7 +50,7 @@ describe('a sender that is frozen', () => {
     await stage.assertOnceEach(ids);
   });
 
-  it('and then killed: the one that watched takes over, and every row arrives once', async (t) => {
+  it('lets the waiting process take over after a kill, and every row arrives once', async (t) => {
     const stage = await stageFor(t, { faults: 'hang-after times=1' });
     const ids = await stage.addRows(2);
     const frozen = stage.start();

@@ -14,7 +14,7 @@ import { benchFor, TEXT } from './bench.ts';
 const random = (): number => 0.5;
 
 describe('a post of a program', () => {
-  it('is taken once under a key of its own, and refused where the key has other words', (t) => {
+  it('is accepted once under its key, and refused if the key has other words', (t) => {
     const deps = { ...benchFor(t), random };
     const first = acceptPost(deps, TEXT, 'k1');
     assert.deepEqual([first?.source_key, first?.state], ['api:k1', 'ready']);
@@ -73,8 +73,8 @@ describe('the name of a batch', () => {
   });
 });
 
-describe('whoever waits for a row', () => {
-  it('is answered as soon as the row needs no further automatic step', async (t) => {
+describe('a caller that waits for a row', () => {
+  it('is answered when the row needs no further automatic step', async (t) => {
     const bench = benchFor(t);
     const row = createRow({ ...bench, random }, { post: TEXT });
     bench.clock.meanwhile = async () => void bench.store.move(row.id, TRANSITIONS.cancel, { now: 0 });
@@ -97,7 +97,7 @@ describe('whoever waits for a row', () => {
     assert.equal(bench.clock.slept.length, states.length);
   });
 
-  it('waits no longer than it said, and not once it has gone', async (t) => {
+  it('waits no longer than its time, and stops when it has gone', async (t) => {
     const bench = benchFor(t);
     const row = createRow({ ...bench, random }, { post: TEXT });
     assert.equal(

@@ -23,7 +23,7 @@ const PACE: Pace = {
 };
 
 describe('how long an import takes', () => {
-  it('is told with rate, time and end', () => {
+  it('is shown with rate, time and end', () => {
     assert.equal(
       estimateText(estimateOf(PACE, NOW)),
       '5,000 posts at 60 a minute: about 83 min, until 17:40',
@@ -129,7 +129,7 @@ describe('how long an import takes', () => {
 });
 
 describe('the reason of an upstream', () => {
-  it('is told in words', () => {
+  it('is shown in words', () => {
     assert.equal(
       reasonWords(
         'the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}',

@@ -72,7 +72,7 @@ describe('the boards of a file', () => {
     return unknown.unknownBoards;
   };
 
-  it('are known by slug, name and id, however they are written', () => {
+  it('are recognised by slug, name and id, in any spelling', () => {
     const { choose } = boardChooser(READS, choices);
     const written = [
       'bugs',
@@ -101,7 +101,7 @@ describe('the boards of a file', () => {
     ]);
   });
 
-  it('that nobody knows are listed once however they are written, as one answer is for all of them', () => {
+  it('that are unknown are listed once for all spellings, because one answer covers them', () => {
     const written = [
       'Nowhere Board',
       'nowhere board',
@@ -127,7 +127,7 @@ describe('the boards of a file', () => {
     );
   });
 
-  it('that others are mapped to are known by name and id too, and one that nobody knows stops a script', () => {
+  it('that others are mapped to are recognised by name and id too, and an unknown one stops a script', () => {
     const targets = (map: Record<string, string | null>, acceptUnknown = false) =>
       knownTargets(READS, { map, acceptUnknown }).map;
     assert.deepEqual(targets({ A: 'Feature Requests', B: 'FEATURE_requests', C: '2', D: null }), {
@@ -156,13 +156,13 @@ describe('the boards of a file', () => {
     assert.deepEqual([choose('C++'), choose('C#')], ['bugs', null]);
   });
 
-  it('go where the person says, or nowhere', () => {
+  it('are mapped to another board, or left out, if the person says so', () => {
     const chooser = boardChooser(READS, { map: { 'Old Ideas': 'bugs', Spam: null }, acceptUnknown: false });
     assert.deepEqual([chooser.choose('old ideas'), chooser.choose('spam')], ['bugs', null]);
     assert.deepEqual(noted(['Old ideas', 'Spam'], chooser), []);
   });
 
-  it('are taken as they are where the mirror knows none, if they could be slugs', () => {
+  it('are accepted unchanged if the mirror knows no board and they could be slugs', () => {
     const chooser = boardChooser(null, choices);
     assert.deepEqual(noted(['ideas'], chooser), []);
     assert.deepEqual(noted(['Feature Requests'], chooser), [
@@ -170,7 +170,7 @@ describe('the boards of a file', () => {
     ]);
   });
 
-  it('are taken as they are while the first sweep may not have come to them', () => {
+  it('are accepted unchanged while the first sweep may not have reached them', () => {
     const chooser = boardChooser({ ...READS, knowsAllBoards: () => false }, choices);
     assert.deepEqual(['BUGS', 'brand-new'].map(chooser.choose), ['bugs', 'brand-new']);
     assert.deepEqual(noted(['brand-new'], chooser), []);

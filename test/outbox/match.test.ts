@@ -55,7 +55,7 @@ describe('a post is another one', () => {
     assert.ok(!isMatch({}, { board: '/b/bugs' }));
   });
 
-  it('and boards are compared by the short part of their address', () => {
+  it('if the short parts of the addresses of their boards differ', () => {
     for (const board of ['/b/ideas', 'https://x.test/b/ideas/', 'ideas', '/b/Ideas?sort=new'])
       assert.ok(isMatch({}, { board }), board);
   });

@@ -339,7 +339,7 @@ describe('a sender', () => {
     assert.deepEqual([await sent('One'), await sent('Two')], [1, 1]);
   });
 
-  it('that is to stop claims nothing more', async (t) => {
+  it('claims no further rows while it stops', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     const stopped = { ...bench.context, signal: AbortSignal.abort() };
@@ -424,7 +424,7 @@ describe('a post that already confirms a row', () => {
     assert.equal((await bench.row(one)).state, 'confirmed');
   });
 
-  it('is refused by the store as well, whichever transition leads there', async (t) => {
+  it('is refused by the store as well, by every transition to it', async (t) => {
     const bench = benchFor(t);
     const [one, other] = [await bench.add(), await bench.add({ title: 'Light mode' })];
     bench.upstream.outcomes = [confirmed(5)];

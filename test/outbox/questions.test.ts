@@ -23,7 +23,7 @@ function moveTo({ store, clock }: Bench, id: number, to: OutboxState, change: ob
   assert.ok(store.move(id, leading('ready', to), { now: clock.now(), ...change }));
 }
 
-describe('what may go on now', () => {
+describe('the rows that may go now', () => {
   it('leaves out held rows and rows of refusing boards, unless they are only reconciled', async (t) => {
     const bench = benchFor(t);
     const { store, clock } = bench;
@@ -55,7 +55,7 @@ describe('what may go on now', () => {
     );
   });
 
-  it('is after a row only one for the same board, of the same kind, with other words, that may go any time', async (t) => {
+  it('after a row are only rows for the same board, of the same kind, with other words, that are due', async (t) => {
     const bench = benchFor(t);
     const row = await bench.row(await bench.add());
     const isFollowed = (): boolean => bench.store.hasSuccessor(row);
@@ -73,8 +73,8 @@ describe('what may go on now', () => {
   });
 });
 
-describe('what was sent before', () => {
-  it('is a row with the same words, unless it was proposed, rejected or cancelled', async (t) => {
+describe('the rows that were sent before', () => {
+  it('include rows with the same words, unless they were proposed, rejected or cancelled', async (t) => {
     const bench = benchFor(t);
     const states = ['proposed', 'rejected', 'cancelled', 'sending', 'ambiguous', 'uncertain'] as const;
     for (const state of states) {
@@ -86,7 +86,7 @@ describe('what was sent before', () => {
     assert.equal(bench.store.sentAlike(await bench.row(await bench.add({ title: 'Alone' }))), null);
   });
 
-  it('is another one once it is edited, and the feed tells of that', async (t) => {
+  it('change if a row is edited, and the feed shows the edit', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();
     bench.upstream.outcomes = [{ outcome: 'rejected', httpStatus: 422, reason: 'No.', serverTime: null }];
@@ -97,7 +97,7 @@ describe('what was sent before', () => {
     assert.equal(told(), before + 1);
   });
 
-  it('counts posts that are there, without those that are gone', async (t) => {
+  it('count posts that exist, without deleted ones', async (t) => {
     const bench = benchFor(t);
     for (const title of ['One', 'Two', 'Three']) bench.upstream.publish({ title });
     await bench.sweep();
@@ -106,7 +106,7 @@ describe('what was sent before', () => {
     assert.equal(bench.store.liveCount(), 2);
   });
 
-  it('teaches whom the list shows as author only where the row is certainly that post', async (t) => {
+  it('show which author the list has for us only where the row is certainly that post', async (t) => {
     const bench = benchFor(t);
     for (const [title, matched] of Object.entries({ A: null, B: 'exact', C: 'person', D: 'similar' })) {
       const { id: postId } = bench.upstream.publish({ title });
@@ -120,7 +120,7 @@ describe('what was sent before', () => {
     assert.deepEqual(asked.sort(), ['A@example.com', 'B@example.com', 'C@example.com']);
   });
 
-  it('is doubted where a live post has other words than the row, unless a person or an erasure explains them', async (t) => {
+  it('are doubted if a live post has other words than the row, unless a person or an erasure explains them', async (t) => {
     const bench = benchFor(t);
     const ids: Record<string, number> = {};
     for (const title of ['Same', 'Other', 'Chosen', 'Erased', 'Gone']) {
@@ -139,8 +139,8 @@ describe('what was sent before', () => {
   });
 });
 
-describe('what the mirror knows', () => {
-  it('are posts with a higher number, or made since, by clocks that may be hours behind', async (t) => {
+describe('what the mirror knows of posts', () => {
+  it('finds posts with a higher id, or made since, by clocks that may be hours behind', async (t) => {
     const bench = benchFor(t);
     const now = bench.clock.now();
     const publish = (title: string, ago: number) =>
@@ -160,7 +160,7 @@ describe('what the mirror knows', () => {
     assert.deepEqual(new Set(since(old - 1)), new Set([old, local, behind]));
   });
 
-  it('is the highest number of a post, listed or sent, once the whole list was read', async (t) => {
+  it('includes the highest id of a post, listed or sent, once the whole list was read', async (t) => {
     const bench = benchFor(t);
     const { id: first } = bench.upstream.publish();
     assert.equal(bench.store.knowledge().maxId, null);
@@ -175,7 +175,7 @@ describe('what the mirror knows', () => {
     assert.equal(bench.store.knowledge().maxId, first + 1);
   });
 
-  it('is a board as soon as a post was sent there, also before anybody has listed it', async (t) => {
+  it('includes a board after a post was sent there, also before a list shows it', async (t) => {
     const bench = benchFor(t);
     await push(bench.context, await bench.add({ board: 'brand-new' }));
     const reads = openImportReads({ path: bench.path, upstream: 'http://upstream.test' });
@@ -186,7 +186,7 @@ describe('what the mirror knows', () => {
 });
 
 describe('an import', () => {
-  it('is told by the customers who still wait, the boards of rows to mend, and its name', async (t) => {
+  it('counts the customers who still wait, and the rows to correct on each board', async (t) => {
     const bench = benchFor(t);
     const { store } = bench;
     const add = (title: string, email: string | null = null, board = 'ideas') =>
@@ -246,7 +246,7 @@ describe('an import', () => {
     assert.equal(duplicates.page('theirs', { kind: null, after: 0, limit: 9 }).length, 1);
   });
 
-  it('is compared with posts that live', async (t) => {
+  it('is compared with live posts', async (t) => {
     const bench = benchFor(t);
     for (const title of ['Here', 'Gone']) bench.upstream.publish({ title });
     await bench.sweep();
@@ -262,7 +262,7 @@ describe('an import', () => {
 });
 
 describe('a person who was erased', () => {
-  it('has no row that could be sent again or given other words', async (t) => {
+  it('has no row that could be sent again or edited', async (t) => {
     const bench = benchFor(t);
     const [rejected, kept] = [await bench.add(), await bench.add({ title: 'Light mode' })];
     for (const id of [rejected, kept]) moveTo(bench, id, 'rejected');
@@ -277,7 +277,7 @@ describe('a person who was erased', () => {
     assert.ok(bench.store.move(kept, TRANSITIONS.retry, { now }));
   });
 
-  it('has none taken in, nor any row that comes with it', async (t) => {
+  it('has no proposed row accepted, nor any row beside it', async (t) => {
     const bench = benchFor(t);
     const erasure = openErasureStore({
       path: bench.path,

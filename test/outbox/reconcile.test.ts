@@ -74,7 +74,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal((await reconcile(bench.context)).get(id), 'send again');
   });
 
-  it('one in the list is it', async (t) => {
+  it('confirms the only post with the words of the row', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void upstream.publish();
     });
@@ -94,7 +94,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(bench.upstream.created.length, 1);
   });
 
-  it('one that only the second of two reads shows is found, also where the post of another row was in the first', async (t) => {
+  it('confirms a post that only the second read shows, also if the first read shows the post of another row', async (t) => {
     const bench = benchFor(t);
     const other = { title: 'Invoices', content: 'As a table, please.' };
     const ids = [await bench.add(), await bench.add(other)];
@@ -111,7 +111,7 @@ describe('looking for the post of an unclear attempt', () => {
     );
   });
 
-  it('one that only the first of two reads shows is not taken for missing', async (t) => {
+  it('does not send a row again if only the first of two reads shows its post', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void upstream.publish({ title: 'Dark theme', content: 'Too bright.' });
     });
@@ -130,7 +130,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(bench.store.paused() ?? '', /refused the token for reading/);
   });
 
-  it('is left for the next process where this one is to stop, or its disk fails', async (t) => {
+  it('leaves the row to the next process if this one stops, or its disk fails', async (t) => {
     for (const code of ['interrupted', 'storage', 'internal'] as const) {
       const { bench, id } = await ambiguous(t);
       const before = await bench.row(id);
@@ -161,7 +161,7 @@ describe('looking for the post of an unclear attempt', () => {
       assert.equal((await bench.row(id)).post_id, old.id);
     });
 
-  it('one that the mirror has never seen is it, whatever its number and its time say', async (t) => {
+  it('confirms a post that the mirror has never seen, whatever its id and its date are', async (t) => {
     for (const [hoursAgo, result] of [
       [20, 'found'],
       [5 * 24, 'found'],
@@ -181,7 +181,7 @@ describe('looking for the post of an unclear attempt', () => {
     }
   });
 
-  it('none in two reads for the first time: it is sent again', async (t) => {
+  it('sends a row again if two reads show no post of it', async (t) => {
     const { bench, id } = await ambiguous(t);
     const before = bench.upstream.pagesRead;
     assert.equal(await reconcileRow(bench.context, id), 'send again');
@@ -190,7 +190,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(bench.upstream.pagesRead - before, 2);
   });
 
-  it('none is for a person where the answer named a post that is not its own, and says which', async (t) => {
+  it('leaves a row to a person if the answer named a post of another row, and names that post', async (t) => {
     const bench = benchFor(t);
     const { id, older } = await namedOlder(bench);
     bench.clock.advance(2 * MINUTE);
@@ -199,7 +199,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(bench.store.attempts(id)[0]?.error ?? '', new RegExp(`the answer names post ${older}`));
   });
 
-  it('none says nothing while the list does not show what was sent before it either', async (t) => {
+  it('concludes nothing while the list does not show a post that was sent before the row', async (t) => {
     const bench = benchFor(t);
     const sent = await bench.add({ title: 'Sent before' });
     await push(bench.context, sent);
@@ -215,7 +215,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(bench.upstream.created.length, 2);
   });
 
-  it('none is none where a post that was sent later is listed, although one sent before is not', async (t) => {
+  it('sends a row again if the list shows a post that was sent later, although it misses an earlier one', async (t) => {
     const bench = benchFor(t);
     for (const title of ['Deleted at once', 'Listed']) {
       const id = await bench.add({ title });
@@ -228,7 +228,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('what a person has to choose from is written into the mirror at once', async (t) => {
+  it('writes the candidates for a person into the mirror', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void [1, 2].map((n) => upstream.publish({ title: `Dark theme ${n}` }));
     });
@@ -255,7 +255,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.match(last_error ?? '', /no route/);
   });
 
-  it('a list that shows fewer posts than the mirror knows says nothing: it is read again later', async (t) => {
+  it('reads the list again if it shows fewer posts than the mirror knows', async (t) => {
     const bench = benchFor(t);
     const { upstream } = bench;
     for (let n = 0; n < 45; n++) upstream.publish({ title: `Old ${n}` });
@@ -275,7 +275,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('a list that is never whole leaves the row to a person in the end', async (t) => {
+  it('leaves a row to a person if the list is never whole', async (t) => {
     const bench = benchFor(t);
     for (let n = 0; n < 45; n++) bench.upstream.publish({ title: `Old ${n}` });
     await bench.sweep();
@@ -344,7 +344,7 @@ describe('looking for the post of an unclear attempt', () => {
 });
 
 describe('a post that looks like it', () => {
-  it('is not it when it stood before the attempt, or confirms another row', async (t) => {
+  it('is not the post of the row if it existed before the attempt, or confirms another row', async (t) => {
     const bench = benchFor(t);
     bench.upstream.publish();
     await bench.sweep();
@@ -361,7 +361,7 @@ describe('a post that looks like it', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('is not bound to it before it has settled where it is only like it', async (t) => {
+  it('is not bound to the row before it settles, if it is only similar', async (t) => {
     const { bench } = await ambiguous(t);
     const words = { title: 'Invoices', content: 'Please let me export the list of all invoices as a table.' };
     const young = await bench.add(words);
@@ -375,7 +375,7 @@ describe('a post that looks like it', () => {
     assert.equal(await reconcileRow(bench.context, young), 'found');
   });
 
-  it('is not bound to it when somebody has bound it elsewhere meanwhile', async (t) => {
+  it('is not bound to the row if it is bound to another row meanwhile', async (t) => {
     const { bench, id } = await ambiguous(t);
     const post = bench.upstream.publish();
     const other = await bench.add({ title: 'Another' });
@@ -395,14 +395,14 @@ describe('a post that looks like it', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('and cannot be read forbids to send it again: it may be the one', async (t) => {
+  it('keeps the row from being sent again if it cannot be decoded', async (t) => {
     const { bench, id } = await ambiguous(t);
     const body = '{"id":1,"title":"Dark mode"}';
     bench.upstream.rejects = [{ index: 0, id: 1, reason: 'created is missing', body }];
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');
   });
 
-  it('is among several of which not even the number can be read', async (t) => {
+  it('is a candidate beside other posts, also if its id cannot be decoded', async (t) => {
     const { bench, id } = await ambiguous(t);
     bench.upstream.rejects = ['Dark mode', 'Light mode'].map((title, index) => {
       const body = JSON.stringify({ id: 2 ** 60, title, content: '' });
@@ -412,7 +412,7 @@ describe('a post that looks like it', () => {
     assert.deepEqual((await bench.row(id)).candidates, [], 'a number that no post has is shown to nobody');
   });
 
-  it('is not one that cannot be read and is called otherwise', async (t) => {
+  it('is no candidate if it cannot be decoded and has another title', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => upstream.publish({ title: 'Light theme' }));
     const [old] = bench.upstream.posts.splice(0, 1);
     const body = JSON.stringify({ id: old?.id, title: 'Light theme' });
@@ -420,7 +420,7 @@ describe('a post that looks like it', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
-  it('is found although it slipped to the page before while the list was read', async (t) => {
+  it('is found although it moved to an earlier page during the read', async (t) => {
     const { bench, id } = await ambiguous(t);
     const { upstream } = bench;
     upstream.pageSize = 2;
@@ -445,7 +445,7 @@ describe('a row that is about to be sent again', () => {
     return { bench, id, other };
   }
 
-  it('has its post by the read for another row', async (t) => {
+  it('is confirmed by the read for another row', async (t) => {
     const { bench, id, other } = await ready(t);
     const post = bench.upstream.publish();
     const results = await reconcile(bench.context);
@@ -466,7 +466,7 @@ describe('a row that a person lets go', () => {
     return id;
   }
 
-  it('is not sent where its post has come into the list since', async (t) => {
+  it('is not sent if the list shows its post meanwhile', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
     const post = bench.upstream.publish();
@@ -475,7 +475,7 @@ describe('a row that a person lets go', () => {
     assert.partialDeepStrictEqual(await bench.row(id), { state: 'confirmed', post_id: post.id });
   });
 
-  it('is confirmed where a sweep shows its post since', async (t) => {
+  it('is confirmed if a sweep shows its post meanwhile', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
     const post = bench.upstream.publish();
@@ -487,7 +487,7 @@ describe('a row that a person lets go', () => {
     });
   });
 
-  it('is sent where the post that turned up is not clearly its own', async (t) => {
+  it('is sent if the new post is not clearly its own', async (t) => {
     const bench = benchFor(t);
     const id = await undecided(bench);
     bench.upstream.publish({ title: 'Dark mode, please', content: 'By whom?' });
@@ -515,14 +515,14 @@ describe('a row that a person lets go', () => {
     return { bench, ids };
   }
 
-  it('is sent although a post could be its own or that of another, which the person has seen', async (t) => {
+  it('is sent although a post may be its own or that of another row, if the person has seen that post', async (t) => {
     const { bench, ids } = await sharing(t);
     await bench.sweep();
     assert.equal(retry(bench, ids[0] ?? 0).state, 'ready');
     assert.equal((await push(bench.context, ids[0] ?? 0)).sent, true);
   });
 
-  it('is sent in its new words although the post could be what became of those', async (t) => {
+  it('is sent with its new words although a post may be the outcome of the old ones', async (t) => {
     const { bench, ids } = await sharing(t);
     const [id = 0] = ids;
     edit(bench, id, { content: `${(await bench.row(id)).content}, please` });
@@ -530,7 +530,7 @@ describe('a row that a person lets go', () => {
     assert.equal((await push(bench.context, id)).sent, true);
   });
 
-  it('is sent where no post could be its own, and one read of the list serves all that were let go', async (t) => {
+  it('is sent if no post may be its own, and one read of the list serves all released rows', async (t) => {
     const bench = benchFor(t);
     const ids = [await undecided(bench), await undecided(bench, { title: 'Invoices', content: 'Please.' })];
     for (const id of ids) retry(bench, id);
@@ -553,7 +553,7 @@ describe('a row that a person lets go', () => {
     }
   });
 
-  it('is none that is still looked for, or on its way', async (t) => {
+  it('does not include rows that are still looked for, or on their way', async (t) => {
     const { bench, id } = await ambiguous(t);
     for (const state of ['ambiguous', 'sending', 'ready'] as const) {
       bench.store.move(id, leading((await bench.row(id)).state, state), { now: bench.clock.now() });
@@ -579,7 +579,7 @@ describe('a row that a person lets go', () => {
 });
 
 describe('a row whose post stays missing', () => {
-  it('is sent again three times, and then only where the list shows what was sent later in the same way', async (t) => {
+  it('is sent again three times, and then only if the list shows a post that was sent later in the same way', async (t) => {
     const { bench, id } = await ambiguous(t);
     const results = [await reconcileRow(bench.context, id)];
     for (let n = 0; n < 3; n++) {
@@ -622,7 +622,7 @@ describe('a post that keeps several rows with a person', () => {
     return { bench, ids, post };
   }
 
-  it('frees the others at once when a person says whose it is', async (t) => {
+  it('frees the other rows when a person says whose post it is', async (t) => {
     const { bench, ids, post } = await heldUp(t);
     const [first = 0, second = 0] = ids;
     resolve(bench.context, first, { id: post, url: null });
@@ -630,7 +630,7 @@ describe('a post that keeps several rows with a person', () => {
     assert.equal(await reconcileRow(bench.context, second), 'send again');
   });
 
-  it('is one of at most five that are shown, the most alike first', async (t) => {
+  it('is one of at most five candidates, the most similar first', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add({ title: 'damn slow export of all boards' });
     await doubt(bench, id);

@@ -91,7 +91,7 @@ describe('how far a list is read', () => {
     assert.equal(bench.upstream.pagesRead - before, 2);
   });
 
-  it('and nothing is concluded where a newest-first list leaves out the newest posts that the mirror knows', async (t) => {
+  it('concludes nothing if a newest-first list leaves out the newest posts that the mirror knows', async (t) => {
     const bench = benchFor(t);
     fill(bench, 300, VARIED);
     await bench.sweep();

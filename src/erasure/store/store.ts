@@ -73,9 +73,9 @@ export function openErasureStore(options: StoreOptions) {
   return {
     /** Who that is here; changes nothing. */
     find: list.find,
-    /** Puts somebody on the list and erases the users they are; from here on no page brings them back. */
+    /** Adds a person to the list and erases their users. Later pages do not bring them back. */
     suppress: (whom: Whom, now: number): Suppressed => commit(() => list.suppress(whom, iso(now))),
-    /** Takes somebody off the list; false when they were not on it. */
+    /** Removes a person from the list. False if they were not on it. */
     lift: (whom: Whom): boolean => commit(() => list.lift(whom)),
     /** Forgets the hashes, for when their key is lost; returns how many. People known by number stay on the list. */
     newKey: (): number => commit(list.newKey),

@@ -1,7 +1,7 @@
 /** What a cell holds, whatever the file's format makes of it. Times are ours: ISO 8601, UTC, milliseconds. */
 export type CellType = 'integer' | 'boolean' | 'time' | 'text' | 'json';
 
-/** How a cell can tell who somebody is. A name belongs to the person whose e-mail stands in the column `of`. */
+/** How a cell identifies a person. A name belongs to the person whose e-mail is in the column `of`. */
 export type Personal =
   | { kind: 'email' }
   | { kind: 'name'; of: string }
@@ -32,7 +32,7 @@ export interface TableDefinition {
   columns: readonly ExportColumn[];
   /** Whose ids are walked through; the rows of one window of ids are read at a time. */
   walk: string;
-  /** The column with the person a row is of; null where a row is of nobody. */
+  /** The column with the person of a row. Null for rows without a person. */
   person: string | null;
   /** In the order of `columns`; takes $after, $upto, $since, $live and $people. */
   sql: string;

@@ -179,7 +179,7 @@ function send(
   reply: FastifyReply,
   { type, plain, packed, etag }: Asset,
 ): FastifyReply {
-  // Asked again each time, answered with nothing when it is the same: a new version is seen at once.
+  // The browser asks each time, and gets no body if the file is the same. So it sees a new version with the next load.
   reply.header('cache-control', 'no-cache').header('etag', etag).header('vary', 'accept-encoding').type(type);
   if (reply.statusCode === 200 && request.headers['if-none-match'] === etag) return reply.code(304).send();
   const accepted = request.headers['accept-encoding'] ?? '';

@@ -31,7 +31,7 @@ export interface BatchState {
   estimate: Estimate | null;
   /** Whom the service may tell about posts in their name. */
   customers: WaitingCustomers;
-  /** Boards of rows that a person can mend. */
+  /** Boards of rows that a person can correct. */
   toMend: BoardToMend[];
 }
 

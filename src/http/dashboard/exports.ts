@@ -19,7 +19,7 @@ interface ExportsDeps {
   openSource(): ExportSource;
   service: { requestExport(): Promise<void> };
   schedule: ExportSchedule;
-  /** Where exports that people download at once are made. */
+  /** The folder of exports that people download from the page. */
   folder: string;
   clock: Clock;
 }

@@ -45,7 +45,7 @@ export interface ImportState {
   choices: UploadChoices;
   preview: UploadPreview | null;
   comparison: ComparisonProgress;
-  /** Null until somebody has said that it should be imported. */
+  /** Null until a person starts the import. */
   committed: Committed | null;
 }
 
@@ -63,7 +63,7 @@ export interface Committed {
   result: Imported | null;
 }
 
-/** A row that looks like a post, and its title in the file; null while it is compared anew after a restart. */
+/** A row that looks like a post, and its title in the file. Null while the service compares it again after a restart. */
 export interface FoundDuplicate extends KeptDuplicate {
   title: string | null;
 }
@@ -246,7 +246,7 @@ function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: 
 
 async function preview(context: ImportContext, upload: Upload, choices: UploadChoices): Promise<void> {
   const isOther = JSON.stringify(upload.choices) !== JSON.stringify(choices);
-  // Before the dry run: what somebody else chooses meanwhile is added to it, and both are shown all of it.
+  // Before the dry run: choices of other people in the meantime are added, and everybody sees all of them.
   upload.choices = choices;
   let found: UploadPreview;
   do found = await previewOf(context, upload, upload.choices);
@@ -322,7 +322,7 @@ function requestFor(context: ImportContext, upload: Upload, choices: UploadChoic
   };
 }
 
-/** Asked for twice it is still done once; one that failed goes on where it stopped. Whoever leaves meanwhile finds it done. */
+/** A second request starts no second import. An import that failed continues where it stopped, also without the page. */
 async function commit(context: ImportContext, upload: Upload, choices: UploadChoices): Promise<void> {
   const { uploads, clock, random = Math.random } = context;
   if (upload.committed && !isSame(upload.committed.choices, choices)) throw importedAlready();
@@ -335,7 +335,7 @@ async function commit(context: ImportContext, upload: Upload, choices: UploadCho
   try {
     await committed.work;
   } catch (error) {
-    // A service that is stopping goes on with it when it starts again.
+    // The service continues it after its next start.
     if (codeOf(error) === 'interrupted') throw error;
     upload.committed = null;
     await uploads.save(upload);
@@ -343,7 +343,7 @@ async function commit(context: ImportContext, upload: Upload, choices: UploadCho
   }
 }
 
-/** That it was asked for is on disk before the first row is taken in, so that a service that dies in the middle goes on with it. */
+/** The request is on disk before the first row is accepted, so that a service that was killed continues it. */
 async function takeIn(context: ImportContext, upload: Upload, committed: CommittedUpload): Promise<Imported> {
   const { outbox: store, reads, clock, uploads } = context;
   await uploads.save(upload);

@@ -39,7 +39,7 @@ const LISTED = [
 ] as const;
 
 export interface ListedRow extends Pick<OutboxRow, (typeof LISTED)[number]> {
-  /** Why it stands where it stands, in words. */
+  /** The reason of its state, in words. */
   reason: string | null;
   original: string | null;
 }
@@ -60,7 +60,7 @@ export interface OutboxDetail {
   attempts: AttemptRow[];
   /** What it said before a person changed it, the oldest first. */
   edits: EditRow[];
-  /** Why it stands where it stands, in words; the row has the upstream's own. */
+  /** The reason of its state, in words. The row has the words of the upstream. */
   reason: string | null;
   /** Posts of the mirror that this row is, may be, or has left behind. */
   posts: ViewedPost[];
@@ -126,7 +126,7 @@ function list(view: OutboxView, upstream: string | null, query: unknown): Outbox
   const [before, after] = [numberOf(query, 'before'), numberOf(query, 'after')];
   const rows = view.newest({ state, batch, before, after, limit: PAGE_ROWS + 1 });
   const isCut = rows.length > PAGE_ROWS;
-  // The row too many, which only tells that there are more, stands at the far end.
+  // The extra row, which only shows that there are more, is at the far end.
   const shown = after === null ? rows.slice(0, PAGE_ROWS) : rows.slice(-PAGE_ROWS);
   return {
     rows: shown.map((row) => listed(row, upstream)),

@@ -75,7 +75,7 @@ const MOST_LINKS = 10_000;
 const FILE_STEP = 1000;
 /** As many posts as a person compares. */
 const SIMILAR = 6;
-/** A pasted paragraph is looked for as well; nobody looks for a longer text. */
+/** Long enough for a pasted paragraph. */
 const MOST_CHARACTERS = 1000;
 
 /** `/data/posts`: lists, search as one types, and one post with all that is known of it; boards and people as pages of their own. */
@@ -274,7 +274,7 @@ function placeOf(cursor: string | null): (Place & { isBackward: boolean }) | nul
     if (isKey && Number.isSafeInteger(id))
       return { key: key as string | number, id: id as number, isBackward: way === BACKWARD };
   } catch {
-    // As any other text that is none of ours.
+    // As any other text from outside.
   }
   throw noPlace();
 }

@@ -62,7 +62,7 @@ interface SearchRequest
   filter: Wanted;
 }
 
-/** Boards, statuses and people as somebody knows them: by slug, name, e-mail or id. */
+/** Boards, statuses and people by slug, name, e-mail or id. */
 export interface Wanted extends Omit<PostFilter, 'board' | 'status' | 'creator' | 'segment'> {
   board: readonly string[];
   status: readonly string[];
@@ -194,7 +194,7 @@ function filterResolver({ reports, browse }: Pick<Handles, 'reports' | 'browse'>
       ...rest,
       board: boards,
       status: await statusIds(reports(), status),
-      // No person has the number 0: a name that nobody has finds no post.
+      // No person has the id 0, so an unknown name finds no post.
       creator: creator !== null && people.length === 0 ? [0] : people,
       segment: segment === null ? null : browse().segment(segment),
     };

@@ -17,7 +17,7 @@ interface SqlDeps {
   folder: string;
 }
 
-/** What stands on a page; a file may have as many rows as the command gives. */
+/** Rows of a page. A file has as many rows as the command gives. */
 const PAGE_ROWS = 1000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 const FILE_ROWS = 100_000;

@@ -38,7 +38,7 @@ export interface Quarantine {
 
 const PAGE_ROWS = 50;
 
-/** `/data/sync`: how fresh the mirror is and what stands in its way; a pass at once, and held deletions accepted. */
+/** `/data/sync`: how fresh the mirror is, and its troubles. It also starts a pass and accepts held deletions. */
 export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void {
   app.get('/data/sync', () => stateOf(view, service));
   app.get('/data/sync/:resource/absent', async ({ params, query }): Promise<Absent> => {

@@ -28,7 +28,7 @@ export interface UploadChoices {
   /** Instead of the one that the bytes tell. */
   encoding: Encoding | null;
   perMinute: number | null;
-  /** What stands before the reference in its posts; null where the setting decides. */
+  /** The text before the reference mark of its posts. Null if the setting decides. */
   mark: string | null;
 }
 

@@ -10,7 +10,7 @@ import { untilGone } from '../server/replies.ts';
 
 interface Creating extends CreateDeps {
   reads: ReplicaReads;
-  /** Where a relative address of a created post leads; null where nobody outside could follow it. */
+  /** The base of relative addresses of created posts. Null if clients could not follow them. */
   upstream: string | null;
   waitMs: number;
   readNewest(): Promise<void>;
@@ -87,7 +87,7 @@ function boardOf(reads: ReplicaReads, body: unknown): NamedBoard | null {
   return { slug, isKnown: boards.some((board) => board.slug === slug) };
 }
 
-/** Where something is wrong anyway, a board that nobody has seen is told as well: the client can mend both at once. */
+/** A refused create also names an unknown board, so that the client can correct both together. */
 function withBoard(errors: Record<string, string[]>, board: NamedBoard | null): Record<string, string[]> {
   if (board === null || board.isKnown || errors.board) return errors;
   return { board: [`There is no board "${board.slug}".`], ...errors };

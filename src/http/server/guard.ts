@@ -29,7 +29,7 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
 /** What is to be done with a request, whatever its route, before anything of its body is read. */
 interface Verdict {
   refusal: HttpRefusal | null;
-  /** It showed the token, or there is none to show; nobody has to for the open paths. */
+  /** The request has the token, or none is set. Open paths need no token. */
   isKnown: boolean;
   /** It showed something else in the token's place. */
   isGuess: boolean;
@@ -153,7 +153,7 @@ interface Listening {
   names?: readonly string[];
 }
 
-/** Ways to spell this machine itself; nobody else can make a browser believe in another one. */
+/** Names of this machine. No other site can make a browser resolve them to another machine. */
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 const HOST_HEADER = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;

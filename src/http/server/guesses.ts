@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 
 /** A wrong token is answered late, and later each time; one address must not slow down another. */
 export interface Guesses {
-  /** Waits before the answer to a wrong token, until its client is gone at most; false at once where too many answers wait already. */
+  /** Delays the answer to a wrong token, at most until its client has gone. False if too many answers wait already. */
   wrong(address: string, response?: Pick<ServerResponse, 'once'>): Promise<boolean>;
 }
 

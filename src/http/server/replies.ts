@@ -98,7 +98,7 @@ export function openStream(reply: FastifyReply, first: string): ServerResponse |
   return raw;
 }
 
-/** Aborted when the client leaves before it has the whole answer: what nobody waits for is not worth going on with. */
+/** Aborts when the client leaves before it has the whole answer, so that the work for it stops. */
 export function untilGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => {

@@ -184,7 +184,7 @@ function serverOptions({ bodyBytes, headersMs }: HttpLimits) {
   };
 }
 
-/** Paths only: a query may hold a token, or what somebody searches for. */
+/** Paths only: a query may hold a token or words of a search. */
 function addRequestLog(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', async ({ id, method, url }, { statusCode, elapsedTime }) => {
     const [path] = url.split('?', 1);

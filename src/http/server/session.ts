@@ -16,7 +16,7 @@ export interface BrowserSession {
   isToken(given: string): boolean;
   isOpen(request: IncomingMessage): boolean;
   open(isSecure: boolean): string;
-  /** Ends the session of this request, also for somebody who copied its cookie; returns the header that removes it. */
+  /** Ends the session of this request, also for copies of its cookie. Returns the header that removes the cookie. */
   close(request: IncomingMessage): string;
 }
 
@@ -116,7 +116,7 @@ function fieldOf(given: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whoever stands before us with a certificate says so; a lie only makes the liar's own cookie stricter. */
+/** A proxy that ends TLS says so in a header. A false header only makes the cookie of its sender stricter. */
 function isEncrypted(headers: FastifyRequest['headers']): boolean {
   return (
     String(headers['x-forwarded-proto'] ?? '')
@@ -131,7 +131,7 @@ export function localPath(to: string): string {
   const url = to.startsWith('/') ? URL.parse(to, base) : null;
   if (url?.origin !== base) return '/';
   const path = `${url.pathname}${url.search}`;
-  // The parser takes dots away, and what is left may begin like the address of somebody else.
+  // The URL parser removes dots. The rest may begin like the address of another host.
   return /^\/[/\\]/.test(path) ? '/' : path;
 }
 

@@ -1,4 +1,4 @@
-/** Where an id stands first in a list; -1 where it does not. */
+/** The first place of an id in a list, or -1. */
 export interface IdIndex {
   get(id: number): number;
   /** How many different ids there are. */

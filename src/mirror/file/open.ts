@@ -68,7 +68,7 @@ function eraseBeforeReading(options: OpenOptions): void {
   }
 }
 
-/** Where somebody else has the file open, the night's housekeeping rewrites it. */
+/** If another process has the file open, the housekeeping of the night rewrites it. */
 function compactIfIdle(db: Db): void {
   try {
     compact(db);

@@ -28,7 +28,7 @@ export function suppressedPerson(): AppError {
   });
 }
 
-/** The list as it stands, or null while it is empty; read again only when some other connection has written. */
+/** The present list, or null if it is empty. Read again only after another connection has written. */
 export function suppressionList(db: Db, options: OpenOptions): () => CurrentList | null {
   const isUsed = scalar(db)<[], number>(`
     SELECT EXISTS (SELECT 1 FROM suppressions) OR EXISTS (SELECT 1 FROM suppressed_users)`);
@@ -72,7 +72,7 @@ export function keyFileOf(options: OpenOptions): string {
   return join(dataFolderOf(options), 'suppression.key');
 }
 
-/** The key of a list that is not empty. A lost key is said at once: without it people would come back unnoticed. */
+/** The key of a list that is not empty. Fails if the key is lost: without it erased people would come back unnoticed. */
 export function readKey(db: Db, file: string): Hash {
   return keyIn(file, readMeta(db, KEY_CHECK));
 }
@@ -96,7 +96,7 @@ export function unreadableList(db: Db, options: OpenOptions): UnreadableList | n
   return fault === null ? null : { erasures, keyFile, fault };
 }
 
-/** The key of the list as it is; null while there is none. */
+/** The present key of the list, or null. */
 export function storedKey(db: Db, file: string): Hash | null {
   return readMeta(db, KEY_CHECK) === undefined ? null : readKey(db, file);
 }

@@ -7,7 +7,7 @@ import { type PostWords, type RowErasers, rowErasers } from './rows.ts';
 import { erasedBody, isAboutErased } from './suppression.ts';
 import { type Scrubber, scrubber } from './words.ts';
 
-/** One person, or several at once. */
+/** One person or several. */
 export interface Person {
   /** Whether an address is theirs, in any spelling. */
   isMeant(email: string): boolean;
@@ -41,7 +41,7 @@ export interface Step {
   counts: Partial<ErasedCounts>;
   /** The person's rows of the outbox that are on their way out just now, and were not touched. */
   underWay: number[];
-  /** Rows of the outbox that name the address for somebody else and are not settled: other words would make them other posts. */
+  /** Unsettled rows of other people in the outbox that contain the address. With other words they would be other posts. */
   unsettled: number[];
 }
 
@@ -158,7 +158,7 @@ interface OutboxText {
   is_own: number;
 }
 
-/** What is under way for somebody else is left alone until it is settled: other words would make it another post. */
+/** Unsettled rows of other people stay unchanged until they are settled: with other words they would be other posts. */
 function outboxWork(db: Db, rows: RowErasers, scrub: Scrubber): Work {
   const found = db.prepare<{ after: number; end: number }, OutboxText>(`
     SELECT id, state, title, content, url, last_error, source_key, email IS NOT NULL AND is_meant(email) AS is_own
@@ -286,7 +286,7 @@ function placeWork(db: Db, place: Place, rows: RowErasers, scrub: Scrubber): Wor
   };
 }
 
-/** A table in which somebody else may have written a person's address. */
+/** A table with texts of other people, which may contain a person's address. */
 interface Place {
   table: string;
   key: string;

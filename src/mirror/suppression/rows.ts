@@ -67,7 +67,7 @@ export function rowErasers(db: Db) {
   return {
     /** To be called when a transaction begins. */
     refresh: text.refresh,
-    /** Puts other words into a post that is somebody else's. */
+    /** Replaces the words of another person's post. */
     rewritePost,
     /** Brings the words that a comment was given into the index in place of its old ones. */
     reindexComment,

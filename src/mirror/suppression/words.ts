@@ -4,7 +4,7 @@ import { canonicalJson } from '../../contract/json.ts';
 import { replaceAddresses } from '../../text/addresses.ts';
 import { EMAIL_KEY, NAME_KEY } from '../../text/redact.ts';
 
-/** What stands where a person's own words stood. */
+/** Replaces the erased words of a person. */
 export const ERASED = '[erased]';
 
 /** An empty text tells nothing, and stays what it is. */
@@ -46,7 +46,7 @@ function withoutPlainAddresses(text: string, isMeant: (email: string) => boolean
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** The first part of an address, as it stands and without the signs around it. */
+/** The first part of an address as the text has it, without the characters around it. */
 function formsOf(local: string): string[] {
   const tight = local.replace(LOOSE, '');
   return [...new Set([local, tight, tight.replace(LEADING, '')])].filter((form) => form !== '');

@@ -92,7 +92,7 @@ export function isSameText(a: PostText, b: PostText, isSameBoard: SameBoard): bo
   );
 }
 
-/** Found by the hash of its words, which somebody was erased from since. */
+/** A row whose words were erased since; the hash of its words still finds it. */
 export function isErasedFrom({ erased_at, email }: StoredRow, row: NewRow): boolean {
   return erased_at !== null && isAlike(email, row.email, emailKey);
 }

@@ -110,7 +110,7 @@ export interface Claim {
   transition: Transition;
   now: number;
   deadline: number;
-  /** The highest post id that the list was just seen to have; null where nobody looked. */
+  /** The highest post id of the list just before the claim. Null if it was not read. */
   listedMaxId: number | null;
   /** The last line of the content, where the post carries a mark. */
   mark?: string | null;
@@ -123,17 +123,17 @@ export interface Refusal {
   refused: 'gone' | 'not due' | 'same content under way' | 'paused' | 'on hold' | 'rate limit';
 }
 
-/** New words for a row that a person mends. */
+/** New words for a row that a person edits. */
 export interface Edit {
   id: number;
-  /** The states in which a row may be mended. */
+  /** The states in which a row may be edited. */
   from: readonly OutboxState[];
   post: PostText;
   content_hash: string;
   now: number;
 }
 
-/** What a row said before it was mended. */
+/** What a row said before it was edited. */
 export interface EditRow {
   n: number;
   edited_at: string;
@@ -246,7 +246,7 @@ export interface DoubtfulRow {
 }
 
 export interface Knowledge {
-  /** The highest id of a post that is known; null where nobody has seen the whole list yet. */
+  /** The highest known id of a post. Null before a whole list was read. */
   maxId: number | null;
   /** When the last complete pass over the posts began. */
   readAt: number | null;

@@ -238,7 +238,7 @@ export function isNew(
 export interface People {
   /** Whom an account has stood for; a person is a mailbox, and the owner of the token the empty text. */
   holders: ReadonlyMap<number, ReadonlySet<string>>;
-  /** Accounts that have stood for somebody, and for a customer who is another. */
+  /** Accounts that were shown for more than one person. */
   shared: ReadonlySet<number>;
   /** Everybody who has posted. */
   known: ReadonlySet<string>;

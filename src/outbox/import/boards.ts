@@ -11,7 +11,7 @@ export interface UnknownBoard {
   /** Other spellings, which the same answer is for. */
   alsoWritten: string[];
   rows: number;
-  /** Where it stands first. */
+  /** The first line with it. */
   line: number | null;
   suggestions: string[];
 }
@@ -148,7 +148,7 @@ function noteAgain(noted: UnknownBoard, board: string): void {
     alsoWritten.push(board);
 }
 
-/** A file is not taken in part: whoever meant other boards would have to find the posts again. */
+/** A file with an unknown board is refused whole: a person who meant other boards would have to find the posts again. */
 export function refuseUnknownBoards({ unknownBoards: boards }: UnknownBoards): void {
   const [first] = boards;
   if (!first) return;

@@ -133,7 +133,7 @@ function open(
   return { questions, lost: lostText(columns) };
 }
 
-/** A comparison of a file with the mirror that goes on beside other work. */
+/** A comparison of a file with the mirror, beside other work. */
 export interface Comparison {
   state(): ComparisonState;
   /** Once it has ended, in whichever way. */

@@ -154,7 +154,7 @@ function addTitle({ titles }: Tally, seen: Occurrences, { post }: AcceptedRow, i
   if (times > 1 && times > (titles.most?.rows ?? 0)) titles.most = { title: post.title, rows: times };
 }
 
-/** More are not told one by one: a column of so many is none of states. */
+/** A column with more values than this is not a column of states. */
 const STATES_KEPT = 30;
 
 function addState({ workStates: states }: Tally, { text, isClosed }: RowState): void {
@@ -256,7 +256,7 @@ function addNotes(tally: Tally, line: number, notes: readonly string[]): void {
   }
 }
 
-/** The promise made to whoever counts their rows: none is unaccounted for. */
+/** Every row of the file is in exactly one of the counts. */
 function assertWhole({ rows, accepted, already, skipped, refused }: Tally): void {
   if (accepted + already + skipped + refused === rows) return;
   throw new Error(`rows do not add up: ${accepted} + ${already} + ${skipped} + ${refused} of ${rows}`);

@@ -68,7 +68,7 @@ function judge(known: KnownRow | null, earlier: Earlier): RowVerdict {
     : { outcome: 'conflict', with: 'an earlier row of this file' };
 }
 
-/** A key that stands twice in the file is only in the outbox once the first of its rows is: here it must be remembered. */
+/** Remembers keys of the file: without writing, a second row with the same key is not found in the outbox. */
 function sameKeyEarlier(post: NewRow, textOfKey: Map<string, string>): Earlier {
   // Rows without a key of their own have one that cannot stand twice.
   if (!post.source_key.startsWith('key:')) return 'none';

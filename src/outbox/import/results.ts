@@ -25,7 +25,7 @@ import { erasedAmong, type ImportChoices, keyText, readOptions } from './import.
 import type { Input } from './input.ts';
 import { conflictReason, heldReason, isConfirmed, newRow, skipReason } from './intake.ts';
 
-/** Writes the whole file anew, with what became of each row behind it. */
+/** Writes the whole file again, with the outcome behind each row. */
 async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
   await replaceFile(path, async (handle) => {
     for await (const text of results) await handle.writeFile(text);

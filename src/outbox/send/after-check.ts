@@ -34,7 +34,7 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   return [...displaced, ...changed.flatMap(([id]) => store.find(id) ?? [])];
 }
 
-/** A service may answer with the number of somebody else's post, or give the number of a lost post to another one. */
+/** A service may answer with the id of another person's post, or give the id of a lost post to another post. */
 function displaceForeign(store: OutboxStore, now: number): OutboxRow[] {
   const facts = factReader(store, now, []);
   const doubtful = store.doubtfulRows().map(({ row, post }) => ({ row: facts(row), post: fromMirror(post) }));

@@ -13,7 +13,7 @@ export type MarkSetting = 'off' | 'owner' | 'all';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 8;
 
-/** `Ref FM-7K3Q9D2H`: forty bits that name the row, and that nobody writes by chance. */
+/** `Ref FM-7K3Q9D2H`: forty bits that name the row. People do not write them by chance. */
 function referenceOf(mirrorId: string, row: number): string {
   const bytes = hash('sha256', `${mirrorId} ${row}`, 'buffer').subarray(0, LENGTH);
   return `Ref FM-${[...bytes].map((byte) => ALPHABET[byte % ALPHABET.length]).join('')}`;

@@ -1,7 +1,7 @@
 import type { CreateOutcome } from '../../api/client.ts';
 import type { OutboxContext } from './context.ts';
 
-/** The share of the pace at which the sender goes on just now, and the share from which on it is won back slowly. */
+/** The present share of the pace, and the share from which on it grows slowly again. */
 interface Share {
   now: number;
   safe: number;

@@ -79,7 +79,7 @@ async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promis
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
 
-/** A create that is under way when we are told to stop has this long to be answered: cut off at once, it would be unclear. */
+/** How long a running create may wait for its answer while the process stops. A create that is cut off would be unclear. */
 const GRACE_MS = 8000;
 
 async function graced<T>(

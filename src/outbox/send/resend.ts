@@ -68,7 +68,7 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
 
 /** So many times as long as a row settles, nothing that the list shows later than expected has to be feared. */
 const STALE_SETTLES = 5;
-/** At one post a minute a row waits for its turn almost as long: it must not be looked for anew whenever its turn comes. */
+/** At one post a minute a row waits almost as long for its turn. It must not need another read with each turn. */
 const LEAST_STALE_MS = 180_000;
 
 /** Where a pause or a rate limit lies between the read of the list that did not show the row's post, and now, it is read once more. */

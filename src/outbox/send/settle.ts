@@ -12,7 +12,7 @@ export function reconcileAt({ first, last }: Unclear, isSending: boolean): numbe
   return isSending ? first + LONGEST_WAIT_MS : Math.min(last, first + LONGEST_WAIT_MS);
 }
 
-/** Until when rows settle whose attempt this process has seen, by the clock that nobody can set. */
+/** By the monotonic clock: until when rows settle whose attempt this process has seen. */
 const settling = new WeakMap<object, Map<number, number>>();
 
 /**

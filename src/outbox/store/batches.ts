@@ -9,11 +9,11 @@ export interface BatchRow {
   batch: string;
   created_at: string;
   per_minute: number | null;
-  /** From when on its rows may go: the next one of a batch with a pace of its own, all of one that was resumed. */
+  /** From when on rows may be sent: the next row of a batch with its own pace, or all rows of a resumed batch. */
   next_at: string | null;
   paused_at: string | null;
   cancelled_at: string | null;
-  /** What stands before the reference in its posts; null where the setting decides whether they carry one. */
+  /** The text before the reference mark of its posts. Null if the setting decides about marks. */
   mark: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface WaitingCustomers {
   isMore: boolean;
 }
 
-/** Rows that are looked at for it: a page asks this with every move of an import. */
+/** Rows read for the count: the page asks for it with every step of an import. */
 const CUSTOMER_ROWS = 5000;
 
 /** A board of rows that wait for a person. */
@@ -58,7 +58,7 @@ export function batchReader(db: Db) {
       SELECT o.id FROM batches b JOIN outbox o ON o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1
        WHERE b.cancelled_at IS NOT NULL`);
   return {
-    /** Rows of cancelled imports that a process that died left waiting; none of them is sent. */
+    /** Rows of cancelled imports that still wait because the process died. They are not sent. */
     cancelledWaiting: (): number[] => leftOver.all(),
     waitingCustomers(batch: string): WaitingCustomers {
       const { rows, people } = customers.get(batch) ?? { rows: 0, people: 0 };
@@ -66,7 +66,7 @@ export function batchReader(db: Db) {
     },
     /** The newest imports. */
     newestImports: (limit: number): string[] => newest.all(limit),
-    /** The boards of rows that a person can mend, and how many rows each has. */
+    /** The boards of rows that a person can correct, with their numbers of rows. */
     boardsToMend: (batch: string): BoardToMend[] => toMend.all(batch),
     batch: (batch: string): BatchRow | null => one.get(batch) ?? null,
     /** Batches that are paused or have a pace of their own, the newest first. */

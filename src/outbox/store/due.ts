@@ -58,7 +58,7 @@ export function oldestReader(db: Db): () => number | null {
   };
 }
 
-/** Counting further tells nobody more. */
+/** The count ends here. */
 const MOST_COUNTED = 1000;
 
 export function dueCounter(db: Db): (now: number) => number {

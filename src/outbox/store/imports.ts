@@ -21,7 +21,7 @@ export interface KnownRow {
   last_error: string | null;
   /** False when the key is taken by a row with other text. */
   same: boolean;
-  /** Rejected, and certainly no post: other text under its key mends it. */
+  /** Rejected, and certainly not a post: a line with its key and other text replaces its text. */
   mendable: boolean;
   /** Cancelled before it was ever sent, and the file calls it so. */
   revivable: boolean;
@@ -119,7 +119,7 @@ function knownReader(db: Db): KnownReader {
   return Object.assign(known, { zeroesApart: find.zeroesApart });
 }
 
-/** A row of a file that looks like a post, as it is kept for a person who decides. */
+/** A row of a file that looks like a post. A person decides about it. */
 export interface KeptDuplicate {
   line: number;
   kind: 'same' | 'title' | 'content';

@@ -90,7 +90,7 @@ export function sentLikeReader(db: Db) {
   };
 }
 
-/** Numbers are given anew at their upper end: further down nobody has to look. */
+/** Doubtful posts are looked for among the rows with the highest post ids: a service reuses only its highest ids. */
 const LATEST = 2000;
 
 export function postReader(db: Db) {

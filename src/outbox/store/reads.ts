@@ -94,7 +94,7 @@ export function outboxReader(db: Db) {
     attempts: (id: number): AttemptRow[] => tries.all(id),
     /** When the oldest row came that is neither sent nor given up; null where there is none. */
     oldestUnsentAt: oldestReader(db),
-    /** What the row said before each time a person mended it. */
+    /** What the row said before each edit by a person. */
     edits: (id: number): EditRow[] =>
       edits.all(id).map(({ before, ...edit }) => ({ ...edit, before: JSON.parse(before) })),
     counts(batch: string | null): StateCounts {

@@ -22,13 +22,13 @@ export function newFileMatches({ hasKeys, tools }: Pick<FileMatches, 'hasKeys' |
   return { passed: new Map(), hasKeys, tools, has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
 
-/** A file may say the same ten thousand times: then those that are claimed are passed over once. Less is not worth remembering. */
+/** A file may repeat a row ten thousand times. The rows that match already are then skipped in one step. */
 const FEW = 8;
 
 /** Finds the row of the outbox that came from the same source row. */
 export interface SourceReader {
   (row: NewRow): StoredRow | null;
-  /** Whether it says the same: a row that was found by its key may not, also where a person has mended its words since. */
+  /** Whether it says the same. A row with the same key may have other words, of the file or of a person who edited it. */
   isSame(found: StoredRow, row: NewRow): boolean;
   /** A row with these words whose key differs from this one in leading zeros alone, which a spreadsheet takes away; null where the row is known. */
   zeroesApart(row: NewRow): StoredRow | null;

@@ -65,7 +65,7 @@ export function openOutboxStore(options: StoreOptions) {
       return row;
     },
     refusal: writes.refusal,
-    /** Other words for a row that a person mends; null where it is in no state for it. What it said before is kept. */
+    /** Replaces the words of a row for a person, and keeps the old ones. Null if the state of the row does not allow it. */
     edit: commit(writes.edit),
     /** Several of them in one transaction; returns the ids of those that were in a state for it. */
     editAll: commit((edits: readonly Edit[]): number[] =>
@@ -73,7 +73,7 @@ export function openOutboxStore(options: StoreOptions) {
     ),
     /** A pace of its own for an import, before its first row is accepted. */
     paceBatch: commit(batches.pace),
-    /** What stands before the reference in the posts of an import, before its first row is accepted. */
+    /** Sets the text before the reference mark of an import, before its first row is accepted. */
     markBatch: commit(batches.mark),
     /** No row of the batch is claimed any more until it is resumed; returns how many rows that holds. */
     pauseBatch: commit(batches.pause),
@@ -107,7 +107,7 @@ export function openOutboxStore(options: StoreOptions) {
     dataVersion: dataVersion(db),
     /** Keeps every other process from sending; the operating system releases it if we die. */
     lockSender: sender.take,
-    /** The same for a process that stays: where another one sends, it stands first in line until it gets the lock or is closed. */
+    /** The same for a service. While another process sends, it waits for the lock until it gets it or is closed. */
     lockSenderFirst: sender.takeFirst,
     /** Whether a process that stays waits for the lock: a command that sends for a while leaves it to that one. */
     isSenderWanted: sender.isWanted,

@@ -40,7 +40,7 @@ export function openOutboxView(options: OpenOptions) {
       LEFT JOIN outbox o ON o.post_id = p.id ORDER BY j.key`);
   return {
     ...reads,
-    /** The newest rows first; `before` goes on below that row, `after` gives the page that ends above it. */
+    /** The newest rows first. `before` begins below that row, and `after` ends above it. */
     newest,
     /** All rows of a batch in one state, or of all states, oldest first. */
     *rowsOf(batch: string, state: OutboxState | null): Generator<OutboxRow> {

@@ -65,7 +65,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   const heldUpBy = scalar(db)<[number], number>(`
     SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
 
-  // A post that somebody has named as the outcome of one row is no second one of another.
+  // A post that a person named as the outcome of one row is not a second post of another row.
   const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
     UPDATE outbox SET duplicate_of = NULL, changed_at = $at WHERE duplicate_of = $post AND id <> $id RETURNING id`);
 
@@ -144,7 +144,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     accept: acceptor(db, options, { changes, batches, move, edit }),
     move,
     batches,
-    /** Other words for a row; null where it is in no state to be mended. */
+    /** Replaces the words of a row. Null if the state of the row does not allow it. */
     edit,
     /** Why `claim` would be refused now; null when it would not. */
     refusal: (id: number, now: number): Refusal | null => refused(byId.get(id), ['ready'], iso(now)),
@@ -222,7 +222,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
   };
 }
 
-/** Whoever has an uncertain row sent again says that none of its candidates is it: they count as known before from now on. */
+/** A person who has an uncertain row sent again turns down its candidates. They join the baseline. */
 function dismissed(old: StoredRow, transition: Transition): { baseline: string } {
   if (old.state !== 'uncertain' || transition.to !== 'ready') return { baseline: old.baseline };
   const { baseline, candidates } = toRow(old);
@@ -238,7 +238,7 @@ function resolved(url: string, upstream: string): string {
   return URL.canParse(url) ? url : (URL.parse(url, upstream)?.href ?? url);
 }
 
-/** What was left out of a change stays as it is. */
+/** Columns that a change leaves out keep their values. */
 function merged(old: StoredRow, change: RowChange, upstream: string) {
   const { notBefore, postId, url, matched, error, notFound, candidates, wasAmbiguous } = change;
   const { checksLeft, checksIfUnclear } = change;
@@ -250,7 +250,7 @@ function merged(old: StoredRow, change: RowChange, upstream: string) {
     matched: matched === undefined ? old.matched : matched,
     error: error === undefined ? old.last_error : error,
     notFound: notFound ?? old.not_found,
-    // What somebody has turned down stays beside what has turned up since: it may be the row's own all the same.
+    // The candidates include the baseline: a post that was turned down may still be the row's.
     candidates:
       candidates === undefined
         ? old.candidates

@@ -70,7 +70,7 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   }
 }
 
-/** All questions at once: whoever cannot be asked answers them in one go. */
+/** All questions together, so that a script answers them in one run. */
 function questionsOf(unclear: Columns['unclear']): AppError {
   const problem = unclear.map((question) => question.problem).join('; ');
   return new AppError('usage', problem, { hint: unclear.map(({ hint }) => hint).join('\n') });

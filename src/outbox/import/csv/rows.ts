@@ -192,7 +192,7 @@ export function rowChecker(plan: Plan) {
     if (reason !== null) return { ok: false, line, cells, reason };
     const row = accept(line, cells, fields, chooseBoard ? chooseBoard(fields.board) : fields.board);
     row.state = stateOf(cells);
-    // Whoever gives the board may call it by its slug today and by its name tomorrow.
+    // A person may give the board by its slug today and by its name tomorrow.
     if (boardForAll !== undefined) row.writtenBoard = cells[writtenBoardAt]?.trim() || row.post.board;
     if (keyPrefix !== '' && key !== '') row.toolKey = key;
     if (results) addPrevious(row, cells[data] ?? '', cells[data + 1] ?? '');

@@ -17,7 +17,7 @@ export const ENCODINGS = [
 ] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** What is handed on at once, whatever the source yields: it bounds the memory and the size of a batch of rows. */
+/** The most bytes of one piece. It bounds the memory and the rows of a batch. */
 const PIECE_BYTES = 64 * 1024;
 /** By so much of a file it is known what it is, but for the encoding of text without a mark. */
 const HEAD_BYTES = 4096;
@@ -163,7 +163,7 @@ function refuseNuls(head: Buffer): void {
   throw notCsv(utf16 ? 'UTF-16 text without a byte order mark' : 'binary data, not text', SAVE_AS);
 }
 
-/** No Western text goes on for so long without a space or a comma. */
+/** Western texts have a space or a comma within this length. */
 const LONGEST_RUN = 4096;
 /** So many broken runs on one that is valid UTF-8: capitals before a quote, as in "CAFÉ»", are valid UTF-8 by chance. */
 const BROKEN_PER_VALID = 20;

@@ -230,7 +230,7 @@ export const CONTACT = vocabulary(`
   zip, plz, postcode, birthday, birthdate, Geburtstag, Geburtsdatum, naissance, nacimiento, nascimento, dob, gender, Geschlecht, sexe, sexo,
   salary, Gehalt, salaire, salario, iban, bic, ssn, salutation, Anrede, civilité, tratamiento, tratamento, linkedin, twitter, ip
   電話, 電話番号, 住所, 电话, 手机, 地址`);
-/** Not for everybody, whoever wrote it. */
+/** Internal text, by any author. */
 export const INTERNAL = vocabulary(`
   internal, private, confidential, staff, admin, team, crm, hidden, secret, intern, interne, interner, internes, internen, privat, private,
   privater, vertraulich, privé, privée, confidentiel, interno, interna, internos, internas, privado, privada, riservato, privato, privata
