@@ -210,6 +210,15 @@ describe('the rule for absent rows', () => {
     assert.deepEqual([deletedBy(one, 6), deletedBy(many, 6)], [3, null]);
   });
 
+  it('takes rows whose neighbours stand far apart since the order changed for no rows of page boundaries', () => {
+    const gone = range(1, 8).map((n) => 11 * n);
+    const sorted = range(1, 100);
+    const shuffled = sorted.toSorted((a, b) => ((37 * a) % 101) - ((37 * b) % 101));
+    const left = shuffled.filter((id) => !gone.includes(id));
+    const judged = judge([paged(sorted), ...times(6, paged(left))]);
+    assert.ok(gone.every((id) => (deletedBy(judged, id) ?? 7) <= 4));
+  });
+
   it('deletes at most one living row in 100,000 sweeps by chance', () => {
     fc.assert(
       fc.property(

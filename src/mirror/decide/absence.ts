@@ -128,10 +128,11 @@ export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
   };
 }
 
-/** A service that loses rows where its pages meet loses them at many places at once; one deleted row is at one place. */
+/** A service that loses rows where two pages meet loses them at many places at once; one deleted row is at one place. */
 function lostAtBoundaries(misses: readonly Miss[], shown: Shown): number {
-  const between = misses.filter(({ way }) => way === 'between' || way === 'frozen');
-  const places = new Set(between.map(({ before }) => pageNumberOf(shown, before)));
+  const page = (at: number): number => pageNumberOf(shown, at);
+  const apart = misses.filter(({ before, after }) => before >= 0 && page(after) === page(before) + 1);
+  const places = new Set(apart.map(({ after }) => page(after)));
   return Math.max(0, places.size - 1) / Math.max(1, shown.starts.length - 1);
 }
 
