@@ -191,12 +191,11 @@ const NOTHING = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, quarantined
 
 async function reportDoubled({ app }: WorkContext, sweepStartedAt: string): Promise<void> {
   for (const row of await checkAfterSweep(app.outbox, app.clock, sweepStartedAt)) {
-    const { id, post_id: post, duplicate_of: duplicate, candidates, last_error } = row;
-    const isLost = post === null && candidates.length === 0;
-    const what = `an unclear attempt may have left a post too many, ${duplicate ?? candidates.join(', ')}`;
+    const { id, state, post_id: post, duplicate_of: duplicate, candidates, last_error } = row;
+    const isUndecided = state === 'uncertain';
     app.log.warn(
-      { event: isLost ? 'push.displaced' : 'push.duplicate', outbox: id, post, duplicate },
-      `outbox ${id}: ${isLost ? last_error : what}`,
+      { event: isUndecided ? 'push.displaced' : 'push.duplicate', outbox: id, post, duplicate },
+      `outbox ${id}: ${isUndecided ? last_error : `post ${duplicate ?? candidates.join(', ')} may be a second one of it`}`,
     );
   }
 }

@@ -48,7 +48,8 @@ export function stateText(counts: Partial<StateCounts>): string {
 /** What keeps rows that are ready from being sent, and what to do about it. */
 export function hindranceLines({ paused, refused }: Pick<Listed, 'paused' | 'refused'>): string[] {
   const boards = refused.map((board) => `Not sent: ${refusedText(board)}. ${REFUSED_HINT}`);
-  return paused === null ? boards : [`Sending is paused: ${paused}. ${TOKEN_HINT}`, ...boards];
+  if (paused === null) return boards;
+  return [`Sending is paused: ${paused}.${paused.includes('token') ? ` ${TOKEN_HINT}` : ''}`, ...boards];
 }
 
 export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;

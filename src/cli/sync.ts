@@ -89,7 +89,7 @@ async function eraseExpired(context: Context, app: App, outcomes: Outcome[]): Pr
   return await eraseExpiredRows(app, context.signal);
 }
 
-/** After every post was read: did an unclear attempt of the outbox leave a second one behind? */
+/** After every post was read: which rows of the outbox have a second post, or need a decision now? */
 async function secondPosts({ outbox, clock }: App, outcome: SyncOutcome): Promise<Doubled[]> {
   if (!outcome.done) return [];
   const { resource, mode, outcome: end, startedAt } = outcome.summary;
@@ -223,10 +223,13 @@ function needsAttention(summary: PassSummary): string[] {
 }
 
 function doubledText({ row, state, posts }: Doubled): string {
-  if (posts.length === 0)
-    return `The service shows another post under the number of row ${row} of the outbox, which needs a decision; see "feedback-mirror outbox show ${row}".`;
-  const named = posts.map((post) => `#${post}`).join(' and ');
-  return `An unclear attempt may have left a post too many: row ${row} of the outbox, ${stateWord(state)}, could have made ${named}; see "feedback-mirror outbox show ${row}".`;
+  const see = `see "feedback-mirror outbox show ${row}".`;
+  if (state === 'uncertain') return `Row ${row} of the outbox needs a decision; ${see}`;
+  const named = posts.map((post) => `#${post}`);
+  if (state !== 'confirmed')
+    return `Row ${row} of the outbox, ${stateWord(state)}, may have made ${named.join(' and ')}; ${see}`;
+  const [own, ...others] = named;
+  return `Row ${row} of the outbox made ${own}, and ${others.join(' and ')} may be a second post of it; ${see}`;
 }
 
 function erasedText(erased: Retained | null): string[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { type Simulation, type SimulationOptions, simulate } from './simulation.ts';
 
-/** Other seeds and 100,000 rows with `node test/outbox/simulation.long.ts [rows] [seed]`. */
+/** Other seeds and 100,000 rows with `npm run simulation`. */
 async function told(t: TestContext, options: SimulationOptions): Promise<Simulation> {
   t.diagnostic(`seed ${options.seed}`);
   return await simulate(options);

@@ -2,8 +2,7 @@ import type { Trouble } from './simulated-upstream.ts';
 import { type Simulation, simulate } from './simulation.ts';
 
 /**
- * `node test/outbox/simulation.long.ts [rows] [seed] [kind]`: `plain`, `rewriting`, or `beyond` with delays far beyond what is waited
- * for. Prints a table for the documents, and fails where a row was lost, doubled in silence or given another's post.
+ * `npm run simulation -- [rows] [kind] [seed]`: `plain`, `rewriting`, or `beyond` with delays far beyond what is waited for. Prints a table for the documents, and fails where a row was lost, doubled in silence or given another's post.
  */
 const KINDS: Record<string, Partial<Trouble>> = {
   plain: {},
@@ -13,8 +12,8 @@ const KINDS: Record<string, Partial<Trouble>> = {
 /** Reconcile reads whole lists, so that the work grows with the square of a list: many rows are spread over services of this size. */
 const ROWS_A_SERVICE = 10_000;
 const rows = Number(process.argv[2] ?? 100_000);
-const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
-const kind = process.argv[4] ?? 'plain';
+const kind = process.argv[3] ?? 'plain';
+const seed = Number(process.argv[4] ?? Date.now() % 2 ** 31);
 const trouble = KINDS[kind];
 if (!trouble) throw new Error(`there is no ${kind}: ${Object.keys(KINDS).join(', ')}`);
 
