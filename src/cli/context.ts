@@ -251,7 +251,8 @@ export function readFlag<T>(flag: string, parse: Parse<T>, text: string): T {
 
 export function wholeNumber(what: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^[1-9]\d{0,15}$/.test(text) && Number(text) <= most) return Number(text);
-  const range = most === Number.MAX_SAFE_INTEGER ? 'from 1 up' : `from 1 to ${most}`;
+  const isOpen = most === Number.MAX_SAFE_INTEGER && text.length < String(most).length;
+  const range = isOpen ? 'from 1 up' : `from 1 to ${most}`;
   throw new AppError('usage', `${what} must be a whole number ${range}, not "${text}"`);
 }
 

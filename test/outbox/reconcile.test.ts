@@ -641,3 +641,20 @@ describe('a post that keeps several rows with a person', () => {
     assert.deepEqual([candidates.length, candidates[0]], [5, best]);
   });
 });
+
+describe('a post that keeps two rows with a person', () => {
+  it('lets go of the other row at once when a person says whose it is', async (t) => {
+    const bench = benchFor(t);
+    const ids = [await bench.add({ title: 'Support C++' }), await bench.add({ title: 'Support C#' })];
+    bench.upstream.outcomes = [unknown(), unknown()];
+    for (const id of ids) await push(bench.context, id);
+    const post = bench.upstream.publish({ title: 'support c', content: 'My eyes hurt at night.' });
+    bench.clock.advance(2 * MINUTE);
+    const results = await reconcile(bench.context);
+    const [plus = 0, sharp = 0] = ids;
+    assert.deepEqual([...results.values()], ['uncertain', 'uncertain']);
+    resolve(bench, plus, { id: post.id, url: null });
+    assert.equal((await bench.row(sharp)).state, 'ambiguous');
+    assert.equal(await reconcileRow(bench.context, sharp), 'send again');
+  });
+});
