@@ -71,7 +71,7 @@ export function refuseOlder(what: string, version: number, all: readonly Migrati
     'usage',
     `${what} has schema ${version}, and this program opens schema ${oldest} and newer; nothing was written`,
     {
-      hint: `Use feedback-mirror ${UPGRADING_VERSION} once (npm install feedback-mirror@${UPGRADING_VERSION}). It opens every older schema and brings the mirror up to date. Then use this version again.`,
+      hint: `Use feedback-mirror ${UPGRADING_VERSION} once (in a checkout: git checkout v${UPGRADING_VERSION} && npm ci). It opens every older schema and brings the mirror up to date. Then use this version again.`,
     },
   );
 }

@@ -142,7 +142,7 @@ describe('a mirror from before schema 26', () => {
       const { code, stderr } = await runCli(['status'], { env });
       assert.equal(code, 2);
       assert.match(stderr, /has schema 25, and this program opens schema 26 and newer; nothing was written/);
-      assert.match(stderr, /npm install feedback-mirror@0\.1\.0/);
+      assert.match(stderr, /git checkout v0\.1\.0/);
       assert.equal(versionAt(path), 25);
     }));
 });
