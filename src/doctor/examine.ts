@@ -144,7 +144,7 @@ function readable(mirror: OpenOptions, isDeep: boolean): Checkup {
 }
 
 const RESTORE =
-  'Stop the service, move the file away and restore a backup; or sync anew, which loses the history and the outbox.';
+  'Stop the service, move the file away and restore a backup. Or sync again, which loses the history and the outbox.';
 
 function damaged(path: string, faults: string[]): string {
   return `${path} is damaged: ${faults.join('; ')}`;
@@ -187,7 +187,7 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
     );
   return warning(
     `disabled at ${disabled_at}: ${disabled_why}${gone}`,
-    `When the receiver works again, enable it on the page "Webhooks" of the dashboard; it goes on ${lost > 0 ? 'with the oldest change that is kept' : 'where it was'}.`,
+    `When the receiver works again, enable it on the page "Webhooks" of the dashboard; it continues ${lost > 0 ? 'with the oldest change that is kept' : 'where it was'}.`,
     'webhook-disabled',
   );
 }
@@ -253,7 +253,7 @@ function examineIndex(unindexed: number): Finding {
     ? fine('every post is in it')
     : warning(
         `${grouped(unindexed)} posts are not in it yet`,
-        'The next "feedback-mirror sync posts", or the service, goes on with it.',
+        'The next "feedback-mirror sync posts", or the service, continues it.',
         'search-index',
       );
 }

@@ -124,7 +124,7 @@ export function examineAccess({ host, token, isUpstreamToken }: ServiceAddress):
     );
   if (isUpstreamToken)
     return warning(
-      'HTTP_TOKEN is the token of the feedback service: whoever is given it to read the mirror can do there what you can',
+      'HTTP_TOKEN is the token of the feedback service: people who get it to read the mirror can do there what you can',
       `Set it to another long random text, such as ${example}.`,
       'weak-token',
     );

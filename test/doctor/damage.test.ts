@@ -8,7 +8,7 @@ import { sweep } from '../support/steps.ts';
 import { aboutMirror } from './examined.ts';
 
 const RESTORE =
-  'Stop the service, move the file away and restore a backup; or sync anew, which loses the history and the outbox.';
+  'Stop the service, move the file away and restore a backup. Or sync again, which loses the history and the outbox.';
 
 /** What is advised for a copy of the mirror that came to harm. */
 async function adviceFor(
