@@ -56,6 +56,7 @@ export async function openSending(context: Context, purpose: string, wait: boole
       const { pushPerMinute } = context.settings;
       const text = await paceText(app.outbox, options.batches, pushPerMinute, app.clock.now());
       if (text !== null && !context.json) context.say(text);
+      const marksBefore = app.outbox.marks();
       const bar = await openBar(context);
       const onProgress = async (counts: StateCounts): Promise<void> => {
         bar.move(counts);
@@ -67,10 +68,20 @@ export async function openSending(context: Context, purpose: string, wait: boole
         throw withAdvice(error, open(app.outbox, options.batches), options.goOn);
       } finally {
         bar.stop();
+        await tellLostMarks(context, marksBefore, app.outbox.marks());
       }
     },
     close: () => app.close(),
   };
+}
+
+type Marks = ReturnType<OutboxStore['marks']>;
+
+async function tellLostMarks(context: Context, before: Marks, after: Marks): Promise<void> {
+  const lost = Object.keys(after).filter((board) => after[board] === 'lost' && before[board] !== 'lost');
+  if (lost.length === 0) return;
+  const { lostMarkText } = await import('../outbox/send/mark.ts');
+  for (const board of lost) context.remark(`Note: ${lostMarkText(board)}.`);
 }
 
 /** What is done, and what is not, of everything that is waited for. */

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createRandom } from '../../src/sandbox/random.ts';
+import { startFaulty } from '../outbox/faulty-upstream.ts';
+import { runCli } from '../support/cli.ts';
+import { folderFor } from '../support/folder.ts';
 import { openSite, type Site } from '../support/mirror-site.ts';
 
 const FAST = { PUSH_PER_MINUTE: '100000', PUSH_SETTLE: '10ms' };
@@ -63,5 +67,26 @@ describe('an import with a reference mark', () => {
     assert.equal(setting.code, 2);
     assert.match(setting.stderr, /PUSH_MARK.*off.*owner.*all/s);
     assert.equal(existsSync(site.mirror), false);
+  });
+});
+
+describe('a service that drops the reference mark', () => {
+  it('is told once on the command line, and gets posts without marks from then on', async (t) => {
+    const upstream = await startFaulty(t, createRandom(1));
+    Object.assign(upstream, {
+      share: 0,
+      rewrite: ({ title }: { title: string }) => ({ title, content: '' }),
+    });
+    const env = { ...FAST, FEEDBACK_BASE_URL: upstream.url, FEEDBACK_API_TOKEN: 'secret', PUSH_MARK: 'all' };
+    const options = { cwd: folderFor(t, 'marks'), env };
+    const told: string[] = [];
+    for (const title of ['One', 'Two'])
+      told.push((await runCli(['create', '--board', 'ideas', '--title', title, '--wait'], options)).stderr);
+    assert.match(told[0] ?? '', /does not keep the reference mark on the board ideas/);
+    assert.equal(told[1], '');
+    assert.deepEqual(
+      upstream.made.map(({ content }) => /Ref FM-/.test(content)),
+      [true, false],
+    );
   });
 });

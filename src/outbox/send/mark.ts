@@ -108,7 +108,9 @@ export async function readBack(
   if (!listed) return null;
   const isKept = hasMark(listed, mark);
   store.noteMark(board, isKept ? 'kept' : 'lost');
-  return isKept
-    ? null
-    : `the service does not keep the reference mark on the board ${board}: posts go there without one`;
+  return isKept ? null : lostMarkText(board);
+}
+
+export function lostMarkText(board: string): string {
+  return `the service does not keep the reference mark on the board ${board}: posts go there without one`;
 }
