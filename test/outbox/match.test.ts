@@ -55,7 +55,7 @@ describe('a post is another one', () => {
     assert.ok(!isMatch({}, { board: '/b/bugs' }));
   });
 
-  it('if the short parts of the addresses of their boards differ', () => {
+  it('but not if only the spelling of the address of its board differs', () => {
     for (const board of ['/b/ideas', 'https://x.test/b/ideas/', 'ideas', '/b/Ideas?sort=new'])
       assert.ok(isMatch({}, { board }), board);
   });

@@ -137,6 +137,21 @@ describe('rules', () => {
     assert.equal(works.received.length, 1);
   });
 
+  it('wait in line behind a message that the channel did not take', async (t) => {
+    const away = await openReceiver(t);
+    away.plan.push(503);
+    const channels = { away: { webhook: away.url, secret: SECRET } };
+    const rules = ['one', 'two'].map((name) => ({ ...DIGEST, name, to: ['away'] }));
+    const bench = await openBench(t, { channels, rules });
+    bench.clock.now = MONDAY - WEEK;
+    lookAtRules(bench.deps);
+    bench.clock.now = MONDAY;
+    assert.equal(lookAtRules(bench.deps).made, 2);
+    const [channel] = bench.deps.channels as readonly [Channel];
+    const { sent, failed } = await deliverTo(bench.deps, channel, never);
+    assert.deepEqual([sent, failed?.kind, away.received.length], [0, 'refused', 1]);
+  });
+
   it('give up after the last attempt, show why without an address, and send again when asked', async (t) => {
     const mail = await openMailServer(t, () => 'refuse');
     const file = { channels: { pm: { mail: ['pm@example.com'] } }, rules: [{ ...DIGEST, to: ['pm'] }] };

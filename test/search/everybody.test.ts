@@ -172,6 +172,20 @@ describe('a search for more than words', () => {
       assert.equal((await search.find(text, { typing: true })).suggestion, null, text);
   });
 
+  it('suggests the nearest word, and of equally near ones the most frequent', async (t) => {
+    const words = ['zeppelin', 'zeppolon', 'zeppolon', 'zeppolon', 'zeppelun', 'zeppelun'];
+    const { search } = await shelfOf(
+      t,
+      words.map((word, i) => post(i + 1, word)),
+    );
+    for (const [text, meant] of [
+      ['zeppelinn', 'zeppelin'],
+      ['zeppelan', 'zeppelun'],
+      ['zeppolan', 'zeppolon'],
+    ] as const)
+      assert.equal((await search.find(text)).suggestion, meant, text);
+  });
+
   it('suggests words that only comments have, of those that can be found', async (t) => {
     const on = { id: 1, title: 'Transport', url: '/p/1/' };
     const { store, search } = await shelfOf(t, [post(1, 'Transport')], {
