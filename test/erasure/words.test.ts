@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
+import { isAboutErased } from '../../src/mirror/suppression/suppression.ts';
 import { scrubber, withoutMeantAddresses } from '../../src/mirror/suppression/words.ts';
 import { emailKey } from '../../src/text/email.ts';
 import { openTestMirror } from '../support/mirror.ts';
@@ -191,5 +192,24 @@ describe('an erasure', () => {
       db.close();
       mirror.dispose();
     }
+  });
+});
+
+describe('a quarantined body', () => {
+  const list = { ids: new Set([7]), scrub: scrubber((found) => found === 'gone@x.test') };
+  it('is about an erased person by the author or an address, wherever the body was cut off', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(7, 8),
+        fc.constantFrom('gone@x.test', 'kim@x.test'),
+        fc.nat(60),
+        (id, email, cut) => {
+          const whole = JSON.stringify({ title: email, creator: { id } });
+          assert.equal(isAboutErased(whole, list), id === 7 || email.startsWith('gone'));
+          const end = 11 + email.length + (cut % (whole.length - email.length - 11));
+          assert.equal(isAboutErased(whole.slice(0, end), list), email.startsWith('gone'));
+        },
+      ),
+    );
   });
 });
