@@ -52,65 +52,19 @@ function withoutTags(text: string): string {
   return kept.join('');
 }
 
-/** The names a service is likely to write; accented letters are made of their two parts. */
+/** The names a service is likely to write, each with its character. Accented letters are made of their two parts. */
+const SIGNS = `
+  amp &  lt <  gt >  quot "  apos '  hellip …  mdash —  ndash –  lsquo ‘  rsquo ’  ldquo “  rdquo ”  sbquo ‚  bdquo „  laquo «
+  raquo »  bull •  middot ·  copy ©  reg ®  trade ™  sect §  para ¶  euro €  pound £  yen ¥  cent ¢  deg °  plusmn ±  times ×
+  divide ÷  micro µ  iexcl ¡  iquest ¿  szlig ß  aelig æ  AElig Æ  oelig œ  OElig Œ  oslash ø  Oslash Ø  eth ð  ETH Ð  thorn þ
+  THORN Þ  sup1 ¹  sup2 ²  sup3 ³  frac12 ½  frac14 ¼  frac34 ¾  ordf ª  ordm º  rarr →  larr ←  le ≤  ge ≥  ne ≠`;
 const ENTITIES: Record<string, string> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', shy: '', zwj: '', zwnj: '' },
-  ...{
-    hellip: '…',
-    mdash: '—',
-    ndash: '–',
-    lsquo: '‘',
-    rsquo: '’',
-    ldquo: '“',
-    rdquo: '”',
-    sbquo: '‚',
-    bdquo: '„',
-  },
-  ...{
-    laquo: '«',
-    raquo: '»',
-    bull: '•',
-    middot: '·',
-    copy: '©',
-    reg: '®',
-    trade: '™',
-    sect: '§',
-    para: '¶',
-  },
-  ...{
-    euro: '€',
-    pound: '£',
-    yen: '¥',
-    cent: '¢',
-    deg: '°',
-    plusmn: '±',
-    times: '×',
-    divide: '÷',
-    micro: 'µ',
-  },
-  ...{
-    iexcl: '¡',
-    iquest: '¿',
-    szlig: 'ß',
-    aelig: 'æ',
-    AElig: 'Æ',
-    oelig: 'œ',
-    OElig: 'Œ',
-    oslash: 'ø',
-    Oslash: 'Ø',
-  },
-  ...{
-    eth: 'ð',
-    ETH: 'Ð',
-    thorn: 'þ',
-    THORN: 'Þ',
-    sup1: '¹',
-    sup2: '²',
-    sup3: '³',
-    frac12: '½',
-    frac14: '¼',
-  },
-  ...{ frac34: '¾', ordf: 'ª', ordm: 'º', rarr: '→', larr: '←', le: '≤', ge: '≥', ne: '≠' },
+  ...Object.fromEntries(
+    SIGNS.trim()
+      .split(/\s{2,}|\n\s*/)
+      .map((pair) => pair.split(' ')),
+  ),
+  ...{ nbsp: ' ', shy: '', zwj: '', zwnj: '' },
 };
 const MARKS: Record<string, string> = {
   ...{ acute: '\u0301', grave: '\u0300', circ: '\u0302', tilde: '\u0303' },
