@@ -31,16 +31,6 @@ export interface NewWorldComment {
 }
 export type CommentEdit = Partial<NewWorldComment>;
 
-export interface UserEdit {
-  name?: string;
-  email?: string;
-  alias?: string;
-  registered?: string | number;
-  is_admin?: boolean;
-  is_team?: boolean;
-  extra?: Extra | null;
-}
-
 /** How words of an edit become ids and times of the tables. */
 export interface Lookup {
   boardId(slug: string): number;
@@ -48,7 +38,7 @@ export interface Lookup {
   moment(given: string | number): string;
 }
 
-type Columns = Record<string, string | number | null>;
+export type Columns = Record<string, string | number | null>;
 
 export function postColumns({ boardId, userId, moment }: Lookup, edit: PostEdit): Columns {
   return {
@@ -77,27 +67,18 @@ export function commentColumns({ userId, moment }: Lookup, edit: CommentEdit): C
   };
 }
 
-export function userColumns({ moment }: Lookup, edit: UserEdit): Columns {
-  return {
-    ...given('name', edit.name),
-    ...given('alias', edit.alias),
-    ...given('email', edit.email),
-    ...given('email_key', edit.email, (email) => email.trim().toLowerCase()),
-    ...given('registered', edit.registered, moment),
-    ...given('is_admin', edit.is_admin, Number),
-    ...given('is_team', edit.is_team, Number),
-    ...given('extra', edit.extra, json),
-  };
-}
-
 /** The column, or nothing when the value was not given: a column left out keeps what it has. */
-function given<T extends string | number>(column: string, value: T | undefined): Columns;
-function given<T>(column: string, value: T | undefined, to: (value: T) => Columns[string]): Columns;
-function given(column: string, value: unknown, to: (value: never) => Columns[string] = (v) => v): Columns {
+export function given<T extends string | number>(column: string, value: T | undefined): Columns;
+export function given<T>(column: string, value: T | undefined, to: (value: T) => Columns[string]): Columns;
+export function given(
+  column: string,
+  value: unknown,
+  to: (value: never) => Columns[string] = (v) => v,
+): Columns {
   return value === undefined ? {} : { [column]: to(value as never) };
 }
 
-function json(value: unknown): string | null {
+export function json(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 

@@ -39,7 +39,7 @@ export class World {
   /** Decides what an order leaves to chance. */
   readonly draws: Random;
   readonly #random: Random;
-  readonly #lookup: edits.Lookup = {
+  protected readonly lookup: edits.Lookup = {
     boardId: (slug) => this.#boardId(slug),
     userId: (email) => ensureUser(this.db, email, email.split('@')[0] ?? email, this.clock.now()).id,
     moment: (given) => (typeof given === 'string' ? given : wire.stamp(given, this.#random.int(1000))),
@@ -104,7 +104,7 @@ export class World {
       status_id: 1,
       board_id: 1,
       creator_id: this.#someone(),
-      ...edits.postColumns(this.#lookup, { created: this.clock.now(), ...post }),
+      ...edits.postColumns(this.lookup, { created: this.clock.now(), ...post }),
     });
     return this.post(id);
   }
@@ -122,7 +122,7 @@ export class World {
   }
 
   editPost(id: number, edit: edits.PostEdit): void {
-    edits.updateRow(this.db, 'posts', id, edits.postColumns(this.#lookup, edit));
+    edits.updateRow(this.db, 'posts', id, edits.postColumns(this.lookup, edit));
   }
 
   vote(id: number, delta = 1): void {
@@ -151,21 +151,13 @@ export class World {
       highlighted: 0,
       internal: 0,
       creator_id: this.#someone(),
-      ...edits.commentColumns(this.#lookup, { created: this.clock.now(), ...comment }),
+      ...edits.commentColumns(this.lookup, { created: this.clock.now(), ...comment }),
     });
     return this.comment(id);
   }
 
-  editComment(id: number, edit: edits.CommentEdit): void {
-    edits.updateRow(this.db, 'comments', id, edits.commentColumns(this.#lookup, edit));
-  }
-
   deleteComment(id: number): boolean {
     return prepared(this.db, 'DELETE FROM comments WHERE id = ?').run(id).changes === 1;
-  }
-
-  editUser(id: number, edit: edits.UserEdit): void {
-    edits.updateRow(this.db, 'users', id, edits.userColumns(this.#lookup, edit));
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { decodePost } from '../../src/contract/decode.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { World } from '../../src/sandbox/world.ts';
+import * as laboratory from '../laboratory/server.ts';
 import { folderFor } from '../support/folder.ts';
 import { call, comments, create, open, posts } from './client.ts';
 
@@ -15,7 +16,8 @@ function folder(t: TestContext): string {
 }
 
 test('every change shows in the next answer', async (t) => {
-  const sandbox = await open(t, { posts: 3 });
+  const sandbox = await laboratory.startSandbox({ posts: 3 });
+  t.after(() => sandbox.close());
   const { world } = sandbox;
   const post = world.addPost({ board: 'mobile', title: 'T', content: 'C', email: 'p@example.com', votes: 4 });
   world.editPost(post.id, { title: 'T2', content: 'C2', board: 'bugs' });
@@ -61,7 +63,8 @@ test('deleting a post takes its comments along, and no id is ever given again', 
 });
 
 test('undocumented fields can be planted on posts, comments and people', async (t) => {
-  const sandbox = await open(t, { posts: 1 });
+  const sandbox = await laboratory.startSandbox({ posts: 1 });
+  t.after(() => sandbox.close());
   const { world } = sandbox;
   const post = world.addPost({ extra: { eta: '2031', nested: { deep: [1] } } });
   world.editUser(post.creator.id, { extra: { plan: 'gold' } });
@@ -85,7 +88,6 @@ test('what is not there cannot be changed', () => {
   assert.throws(() => world.editPost(1, { board: 'nope' }), /no board nope/);
   assert.throws(() => world.setStatus(1, 99), /no status 99/);
   assert.throws(() => world.addComment({ post: 99 }), /no post 99/);
-  assert.throws(() => world.editComment(99, {}), /no row 99/);
   world.close();
 });
 
