@@ -32,7 +32,7 @@ export const page = pageOf<PostsAnswer>({
   view: (shown) => h(Finder, shown),
 });
 
-function Finder({ place, answer, problem }: PageProps<PostsAnswer>): Child {
+function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer>): Child {
   const chosen = choices.read(place.url);
   const turn = choices.chooser(place);
   /** Another choice begins with the first page. */
@@ -72,7 +72,7 @@ function Finder({ place, answer, problem }: PageProps<PostsAnswer>): Child {
     said,
     h(
       'div.posts-stage',
-      { ref: list },
+      { ref: list, class: isBusy ? 'busy' : null },
       problem ? failure(problem) : null,
       remarks(answer, (text) => choose({ search: text })),
       postList(answer, chosen, links),

@@ -111,8 +111,8 @@ export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main
     const { signal } = leave;
     const turn = ++asked;
     const loaded = await page.load(place, signal);
-    // What was asked later may have been answered first.
-    if (signal.aborted || !current || turn < drawn) return;
+    // The person may have gone to another page meanwhile, and what was asked later may have been answered first.
+    if (signal.aborted || current?.place !== place || turn < drawn) return;
     drawn = turn;
     paint({ ...current, loaded, isBusy: false, problem: null });
   };

@@ -73,7 +73,8 @@ export async function openServed(options: StageOptions = {}): Promise<Served> {
       QUEUE_URL: redis.url,
       HTTP_PORT: '0',
       PUSH_PER_MINUTE: '6000',
-      SYNC_HEAD_EVERY: '2s',
+      // News has every open page ask and draw again, which costs more than what most tests do there.
+      SYNC_HEAD_EVERY: '10m',
       ...env,
     };
     const uncertain = await prepare(given, folder, (app) => past(app, sandbox));
@@ -103,6 +104,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       args: [
         '--no-sandbox',
         '--process-per-site',
+        '--disable-gpu',
+        '--in-process-gpu',
         '--renderer-process-limit=1',
         ...(rules ? [`--host-resolver-rules=${rules}`] : []),
       ],

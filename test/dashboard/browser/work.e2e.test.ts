@@ -17,6 +17,7 @@ describe('somebody at work on the dashboard', onStage, () => {
   let stage: Stage;
   before(async () => {
     stage = await openStage({
+      env: { SYNC_HEAD_EVERY: '2s' },
       async past(app) {
         await sweepAll(app);
         proposePost({ store: app.outbox, clock: app.clock, random: Math.random }, PROPOSED);
@@ -233,6 +234,38 @@ describe('somebody at work on the dashboard', onStage, () => {
     await page.unrouteAll();
     await page.getByRole('list', { name: 'Posts' }).waitFor();
     assert.equal(await problem.count(), 0);
+  });
+
+  it('stays on the page it went to, though news had the last one ask for its data meanwhile', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await open('/posts/7');
+    const [list, post] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [left, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let hasLeft = false;
+    await page.route('**/data/posts', (route) => {
+      hasLeft = true;
+      left.resolve();
+      return list.promise.then(() => route.continue());
+    });
+    await page.route('**/data/posts/7', async (route) => {
+      if (hasLeft) asked.resolve();
+      await post.promise;
+      // What was asked before the person left is given up.
+      await route.continue().catch(() => undefined);
+    });
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Posts' }).click();
+    await left.promise;
+    // A window that is looked at again hears the news at once.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await asked.promise;
+    list.resolve();
+    await page.getByRole('list', { name: 'Posts' }).waitFor();
+    const late = page.waitForResponse((response) => response.url().endsWith('/data/posts/7'));
+    post.resolve();
+    await (await late).finished();
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Posts');
+    assertCalm();
   });
 
   it('is told in a page that an address or a post is unknown, and sees the post once the mirror has it', async (t) => {
