@@ -9,8 +9,7 @@ import { requireProgram, skipUnless } from '../../support/programs.ts';
 import { until } from '../../support/until.ts';
 import { examplesOf } from './addresses.ts';
 import { openServed, type Served } from './stage.ts';
-
-const STANDING = 'main:not(.busy):not(:has(.plot:empty)) h1';
+import { followed, STANDING } from './visit.ts';
 
 describe('the dashboard in Firefox', skipUnless('firefox-esr', 'redis-server'), () => {
   let served: Served;
@@ -44,14 +43,16 @@ describe('the dashboard in Firefox', skipUnless('firefox-esr', 'redis-server'), 
   };
   const open = async (page: Page, address: string): Promise<void> => {
     await page.goto(`${served.url}${address}`);
-    await page.waitForSelector(STANDING);
+    await page.waitForSelector(`${STANDING} h1`);
   };
 
   it('shows every page without a complaint', async (t) => {
     const { page, complaints } = await enter(t);
     const { person } = (await (await fetch(`${served.url}/data/people?id=5`)).json()) as PersonView;
+    await open(page, '/settings');
     for (const address of Object.values(examplesOf(served.uncertain, person.email ?? ''))) {
-      await open(page, address);
+      await page.evaluate(followed(address));
+      await page.waitForSelector(`${STANDING} h1`);
       assert.equal(await page.$('main [role=alert]'), null, address);
       assert.deepEqual(complaints, [], address);
     }

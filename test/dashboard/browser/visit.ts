@@ -21,6 +21,8 @@ export interface Visit {
   page: Page;
   /** Goes there and waits until the page stands. */
   open(address: string): Promise<void>;
+  /** The same from a page of the dashboard, as a link does it: the document stays. */
+  go(address: string): Promise<void>;
   /** Nothing on the console, no refused script or style, and nothing that was asked for in vain. */
   assertCalm(): void;
   close(): Promise<void>;
@@ -47,22 +49,33 @@ export async function visit({ context, url }: Stage, look: Look = DESKTOP): Prom
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
   });
+  const stands = (address: string): Promise<void> =>
+    settled(page).catch(async (cause: unknown) => {
+      const shown = await page.locator('main').innerText();
+      throw new Error(`${address} does not stand: ${[shown, ...complaints].join('\n')}`, { cause });
+    });
   return {
     page,
     async open(address) {
       await page.goto(address);
-      await settled(page).catch(async (cause: unknown) => {
-        const shown = await page.locator('main').innerText();
-        throw new Error(`${address} does not stand: ${[shown, ...complaints].join('\n')}`, { cause });
-      });
+      await stands(address);
+    },
+    async go(address) {
+      await page.evaluate(followed(address));
+      await stands(address);
     },
     assertCalm: () => assert.deepEqual(complaints, []),
     close: () => page.close(),
   };
 }
 
+/** What a link does, for a page that has none to this address. */
+export function followed(address: string): string {
+  return `history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`;
+}
+
 /** The new page stands in the place of the old one, its charts drawn: each is as soon as it knows how wide it is. */
-const STANDING = 'main:not(.busy):not(:has(.plot:empty))';
+export const STANDING = 'main:not(.busy):not(:has(.plot:empty))';
 
 export async function settled(page: Page): Promise<void> {
   await page.locator(`${STANDING} h1`).first().waitFor();
@@ -75,8 +88,8 @@ export function textOf(page: Page): Promise<string> {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Those that follow are made like the first five; to look at all of them takes twice as long. */
-const REPEATED = ['tbody tr:nth-child(n+6)', 'li:nth-child(n+6)', 'option:nth-child(n+6)'];
+/** Those that follow are made like the first three; to look at all of them takes twice as long. */
+const REPEATED = ['tbody tr:nth-child(n+4)', 'li:nth-child(n+4)', 'option:nth-child(n+4)'];
 
 /** What axe-core finds that keeps people out: impact serious or critical. */
 export async function barriers(page: Page): Promise<string[]> {
