@@ -17,18 +17,7 @@ export function customerColumns(): string[] {
   return cellsOf((text ?? '').split(/\r?\n/, 1)[0] ?? '');
 }
 
-/** What the file says of a person; null where it does not have them. */
-export function customerRow(email: string | null): [name: string, value: string][] | null {
-  if (text === null || email === null) return null;
-  const heads = customerColumns();
-  const line = text
-    .split(/\r?\n/)
-    .map(cellsOf)
-    .find((cells) => cells.some((cell) => cell.toLowerCase() === email.toLowerCase()));
-  return line ? heads.map((head, i) => [head, line[i] ?? '']) : null;
-}
-
-/** Enough for looking one person up; the figures are made by the service, which reads the file as CSV is meant. */
+/** Enough for the first line; the figures are made by the service, which reads the file as CSV is meant. */
 function cellsOf(line: string): string[] {
   const delimiter = [',', ';', '\t'].reduce((best, next) =>
     line.split(next).length > line.split(best).length ? next : best,

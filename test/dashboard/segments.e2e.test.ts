@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { PostsAnswer } from '../../src/http/dashboard/posts.ts';
+import type { PeopleAnswer, PostsAnswer } from '../../src/http/dashboard/posts.ts';
 import type { ReportAnswer } from '../../src/http/dashboard/reports.ts';
 import type { CompanyAnswer, ImportedAnswer, SegmentsAnswer } from '../../src/http/dashboard/segments.ts';
+import type { PersonView } from '../../src/search/browse/pages.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -43,6 +44,16 @@ describe('the customers of the dashboard', () => {
     const company = await site.get<CompanyAnswer>('/data/companies?name=acme');
     assert.deepEqual([company.value, company.posts.map(({ id }) => id)], [100, [1]]);
     assert.equal((await site.ask('/data/companies?name=nobody')).status, 404);
+    const { rows: people } = await site.get<PeopleAnswer>('/data/people?sort=name');
+    assert.deepEqual(
+      people.slice(0, 2).map(({ name, company: of, plan }) => [name, of, plan]),
+      [
+        ['ann', 'Acme', 'Pro'],
+        ['bob', 'Beta', 'Free'],
+      ],
+    );
+    const { segment } = await site.get<PersonView>('/data/people?id=1');
+    assert.deepEqual(segment, { company: 'Acme', plan: 'Pro', value: 100, valueName: 'mrr', extra: null });
     assert.deepEqual(await site.post('/data/segments/remove', {}), { removed: 2 });
   });
 });

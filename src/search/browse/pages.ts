@@ -23,6 +23,17 @@ export interface PersonView {
   person: PersonFacts;
   posts: { total: number; votes: number; newest: ListedPost[] };
   comments: { total: number; newest: PersonComment[] };
+  /** Their row of the customers file; null where it does not have them. */
+  segment: PersonSegment | null;
+}
+
+export interface PersonSegment {
+  company: string | null;
+  plan: string | null;
+  value: number | null;
+  valueName: string | null;
+  /** Its further columns, as a JSON object of texts. */
+  extra: string | null;
 }
 
 export interface PersonFacts {
@@ -45,6 +56,10 @@ export interface PersonComment {
   created: string;
   internal: number;
 }
+
+const SEGMENT = `
+  SELECT s.company, s.plan, s.value, s.value_name AS valueName, s.extra
+    FROM people_segments l JOIN segments s ON s.id = l.segment_id WHERE l.user_id = ?`;
 
 const TOP = 12;
 const NEWEST = 50;
@@ -88,6 +103,7 @@ export function pagesReader(db: Db, rows: (ids: readonly number[]) => ListedPost
   const parts = db.prepare<[number], Part>(PARTS);
   const top = scalar(db)<[number, number], number>(TOP_IDS);
   const personOf = db.prepare<[number], PersonFacts>(PERSON);
+  const segmentOf = db.prepare<[number], PersonSegment>(SEGMENT);
   const posts = db.prepare<[number], { id: number; votes: number }>(THEIR_POSTS);
   const comments = scalar(db)<[number], number>(THEIR_COMMENTS);
   const commentRows = db.prepare<[string], PersonComment>(COMMENTS);
@@ -111,6 +127,7 @@ export function pagesReader(db: Db, rows: (ids: readonly number[]) => ListedPost
       person: found,
       posts: { total: theirs.length, votes, newest: rows(theirs.slice(0, NEWEST).map((post) => post.id)) },
       comments: { total: said.length, newest: commentRows.all(JSON.stringify(said.slice(0, NEWEST))) },
+      segment: segmentOf.get(id) ?? null,
     };
   };
   // One snapshot for each.

@@ -16,6 +16,9 @@ export interface ListedPerson {
   name: string | null;
   email: string | null;
   isTeam: number;
+  /** Of the customers file that was imported; null where it does not have them. */
+  company: string | null;
+  plan: string | null;
   posts: number;
   comments: number;
   /** When they last wrote; null for those who wrote nothing that is still there. */
@@ -42,9 +45,10 @@ const sqlOf = (sort: PeopleRequest['sort']): string => `
     UNION ALL
     SELECT creator_id, 0, count(*), max(created) FROM comments WHERE deleted_at IS NULL GROUP BY creator_id),
   sums AS (SELECT id, sum(posts) AS posts, sum(comments) AS comments, max(last) AS last FROM wrote GROUP BY id)
-  SELECT u.id, u.name, u.email, u.is_team OR u.is_admin AS isTeam, coalesce(sums.posts, 0) AS posts,
+  SELECT u.id, u.name, u.email, u.is_team OR u.is_admin AS isTeam, s.company, s.plan, coalesce(sums.posts, 0) AS posts,
          coalesce(sums.comments, 0) AS comments, sums.last, count(*) OVER () AS total
     FROM users u LEFT JOIN sums ON sums.id = u.id
+         LEFT JOIN people_segments l ON l.user_id = u.id LEFT JOIN segments s ON s.id = l.segment_id
    WHERE $text = '' OR u.name LIKE $part ESCAPE '\\' OR u.email LIKE $part ESCAPE '\\' OR CAST(u.id AS TEXT) = $text
    ORDER BY ${ORDER[sort]}, u.id LIMIT $limit OFFSET $offset`;
 

@@ -17,10 +17,19 @@ const SORTS = [
   { value: 'name', text: 'Name' },
 ];
 
+/** Where somebody of the page belongs to a customer of the imported file. */
+const SEGMENT: TableColumn<ListedPerson> = {
+  head: 'Segment',
+  cell: ({ company, plan }) => [
+    company && h('a', { dir: 'auto', href: `/companies/${encodeURIComponent(company)}` }, company),
+    plan && h('div.note', plan),
+  ],
+};
+
 const COLUMNS: TableColumn<ListedPerson>[] = [
   {
     head: 'Person',
-    kind: 'wide',
+    kind: 'person',
     cell: ({ id, name, email, isTeam }) => [
       h('a', { id: `person-${id}`, dir: 'auto', href: `/people/${id}` }, name ?? `user ${id}`),
       isTeam === 1 ? [' ', tag('team')] : null,
@@ -80,7 +89,9 @@ export const page = pageOf<PeopleAnswer>({
         h(
           'div.card',
           table({
-            columns: COLUMNS,
+            columns: answer.rows.some(({ company, plan }) => company ?? plan)
+              ? COLUMNS.toSpliced(1, 0, SEGMENT)
+              : COLUMNS,
             rows: answer.rows,
             key: ({ id }) => id,
             label: 'People',

@@ -1,6 +1,5 @@
 import type { PersonComment, PersonFacts, PersonView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { customerRow } from '../customer-file.ts';
 import { counted, date, number } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
@@ -23,7 +22,8 @@ function nameOf({ name, id }: PersonFacts): string {
   return name ?? `User ${id}`;
 }
 
-function content({ person, posts, comments }: PersonView): Child[] {
+function content(answer: PersonView): Child[] {
+  const { person, posts, comments } = answer;
   const lead = `${counted(posts.total, 'post')} with ${counted(posts.votes, 'vote')}, ${counted(comments.total, 'comment')}.`;
   const all =
     posts.total > posts.newest.length
@@ -31,7 +31,7 @@ function content({ person, posts, comments }: PersonView): Child[] {
       : null;
   return [
     pageHead(nameOf(person), lead),
-    h('div.grid', card({ title: 'About', size: 'third' }, facts(factsOf(person))), segmentCard(person)),
+    h('div.grid', card({ title: 'About', size: 'third' }, facts(factsOf(person))), segmentCard(answer)),
     card(
       { title: 'Posts', note: all ?? 'the newest first' },
       posts.newest.length === 0
@@ -63,18 +63,17 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
   return said.filter((pair) => pair[1] !== null);
 }
 
-/** What the upstream tells of them beyond its own fields, and their line in the file of customers that is chosen in a report. */
-function segmentCard({ email, extra }: PersonFacts): VNode {
-  const undocumented = Object.entries(
-    (extra === null ? {} : JSON.parse(extra)) as Record<string, unknown>,
-  ).map(([name, value]): [string, Child] => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  const listed = customerRow(email) ?? [];
-  const lines: [string, Child][] = [
-    ...undocumented,
-    ...listed.map(([name, value]): [string, Child] => [name, value || '–']),
+/** Their row of the customers file, and what the upstream tells of them beyond its own fields. */
+function segmentCard({ person, segment }: PersonView): VNode {
+  const { company, plan, value, valueName } = segment ?? {};
+  const said: [string, Child][] = [
+    ['Company', company && h('a', { href: `/companies/${encodeURIComponent(company)}` }, company)],
+    ['Plan', plan],
+    [valueName ?? 'Value', value == null ? null : number(value)],
+  ];
+  const lines = [
+    ...said.filter((pair) => pair[1]),
+    ...[segment?.extra, person.extra].flatMap((json) => furtherFacts(json ?? '{}')),
   ];
   return card(
     { title: 'Segment', size: 'two-thirds' },
@@ -83,10 +82,17 @@ function segmentCard({ email, extra }: PersonFacts): VNode {
       : h(
           'p.note',
           'Nothing is known of their plan or company. ',
-          h('a', { href: '/reports/segments' }, 'Choose a file of customers'),
-          ' in the report segments: while this window is open, their line of it is shown here.',
+          h('a', { href: '/customers' }, 'Import a file of customers'),
+          ' to see it here.',
         ),
   );
+}
+
+function furtherFacts(json: string): [string, Child][] {
+  return Object.entries(JSON.parse(json) as Record<string, unknown>).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
 }
 
 function commentItem({ postId, postTitle, content, created, internal }: PersonComment): VNode {
