@@ -15,6 +15,9 @@ export function ownFile(name: string, from: string): URL {
   return new URL(IS_COMPILED ? name.replace(/\.ts$/, '.js') : name, from);
 }
 
+/** The documents: of the checkout, and in the package beside what was compiled. */
+export const DOCS = new URL(IS_COMPILED ? '../../../docs/' : '../../docs/', import.meta.url);
+
 interface Manifest {
   version: string;
   /** Written by the build; a checkout asks git. */

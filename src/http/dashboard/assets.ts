@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ownFile } from '../../base/program.ts';
+import { DOCS, ownFile } from '../../base/program.ts';
 import type { NotFoundPage } from '../server/replies.ts';
 import { escaped } from '../server/session.ts';
 
@@ -91,6 +91,7 @@ export function addAssets(
   const index = pack('index.html', document);
   const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
   for (const page of PAGES) app.get(page, sendIndex);
+  addDocuments(app);
   addAssetFiles(app);
   return sendIndex;
 }
@@ -104,6 +105,15 @@ export function addPageOfAll(app: FastifyInstance, { hasLogin }: Pick<AssetOptio
   const index = pack('index.html', document);
   app.get('/', (request, reply) => send(request, reply, index));
   addAssetFiles(app);
+}
+
+/** The documents that the pages link to, as they are in the package: a request never becomes a path. */
+function addDocuments(app: FastifyInstance): void {
+  app.get('/docs/:name', (request: FastifyRequest<{ Params: { name: string } }>, reply) => {
+    const name = readdirSync(DOCS).find((one) => one === request.params.name && extname(one) === '.md');
+    if (name === undefined) return reply.code(404).send({ detail: 'There is no such document.' });
+    return reply.type('text/plain; charset=utf-8').send(readFileSync(new URL(name, DOCS), 'utf8'));
+  });
 }
 
 function documentOf(source: string, hasLogin: boolean): string {

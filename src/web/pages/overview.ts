@@ -2,7 +2,7 @@ import type { OverviewAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { ago, counted, number, OWN_ZONE, percent, period, span, withDates } from '../format.ts';
+import { ago, counted, date, number, OWN_ZONE, percent, period, span, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { timeChart } from '../parts/chart.ts';
 import { boardChoices, choiceField } from '../parts/controls.ts';
@@ -133,6 +133,9 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
   };
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService(isTroubled)];
+  const { since } = overview.watching;
+  // Nothing is drawn before that.
+  const watched = since !== null && since > overview.since ? `, watched since ${date(since, timeZone)}` : '';
   const isKnown = newVotes.some((votes) => votes !== null);
   const watching = notes.find((note) => note.startsWith('The mirror has'));
   return [
@@ -151,7 +154,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
         }),
       ),
       card(
-        { title: 'Votes gained', href: toReport('votes'), note: over, size: 'half' },
+        { title: 'Votes gained', href: toReport('votes'), note: `${over}${watched}`, size: 'half' },
         isKnown
           ? timeChart({
               title: 'Votes gained',

@@ -20,6 +20,10 @@ const SAME = [
   { value: '', text: 'Each for itself' },
   { value: '1', text: 'Counted together' },
 ];
+const FINISHED = [
+  { value: '', text: 'Leave out' },
+  { value: '1', text: 'List too' },
+];
 const LIMITS = ['20', '50', '100', '500'];
 
 export const NAMES = [
@@ -35,6 +39,7 @@ export const NAMES = [
   'by',
   'sum',
   'sort',
+  'closed',
 ] as const;
 export type ReportChoice = Record<(typeof NAMES)[number], string | null>;
 
@@ -62,6 +67,8 @@ export function reportFilters(
       picks('status', 'Status', statusChoices(statuses), listed(chosen.status), (change) =>
         choose(({ status }) => ({ status: changedList(status, change) })),
       ),
+    takesOne('includeClosed') &&
+      choiceField('closed', 'Finished posts', FINISHED, chosen.closed, (closed) => choose({ closed })),
     takesOne('delivered') &&
       picks(
         'delivered',

@@ -15,7 +15,7 @@ import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
 import { barRows, timeOptions } from './report-chart.ts';
 import { countChosen, NAMES, type ReportChoice, reportFilters } from './report-filters.ts';
 import { columnsOf, postsBehind, type RowLinks, type TableOptions } from './report-table.ts';
-import { questionOf, titleOf } from './reports.ts';
+import { questionOf, titleOf, withoutFlags } from './reports.ts';
 
 /** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */
 const choices = choicesOf(NAMES, (chosen) => ({ ...chosen, tz: chosen.tz ?? OWN_ZONE }));
@@ -121,7 +121,7 @@ async function downloadCsv(info: ReportInfo, chosen: ReportChoice): Promise<void
 function drawn(answer: ReportAnswer, options: TableOptions): Child[] {
   const caption = { title: titleOf(answer.name), line: measureLine(answer) };
   const notes = [answer.counts, ...watchingNotes(answer), ...answer.notes].map((note) =>
-    h('li', withDates(note, answer.timeZone)),
+    h('li', withDates(withoutFlags(note), answer.timeZone)),
   );
   // A list of posts has its bars in the rows themselves, and only the picture needs them again.
   const isPosts = answer.columns.some(({ kind }) => kind === 'post');
@@ -169,7 +169,10 @@ function chartCard(answer: ReportAnswer, caption: Caption, links: RowLinks): VNo
     const note = hasValues(overTime)
       ? pngButton(caption, (button) => chartPicture(button.closest('.card') ?? button, caption))
       : null;
-    return card({ title, note }, timeChart({ ...overTime, href: weekLink(answer, links) }));
+    return card(
+      { title, note: [caption.line, ' ', note] },
+      timeChart({ ...overTime, href: weekLink(answer, links) }),
+    );
   }
   const amounts = barRows(answer);
   if (amounts.length < 2) return null;

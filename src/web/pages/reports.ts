@@ -33,9 +33,13 @@ export const page = pageOf<ReportsAnswer>({
   },
 });
 
-/** The command line names the flag that a report needs; here it is a field. */
 export function questionOf({ answers }: ReportInfo): string {
-  return answers.replace(/ \(--\w+\)$/, '');
+  return withoutFlags(answers);
+}
+
+/** The command line names the flags that change an answer, in brackets; here they are fields. */
+export function withoutFlags(sentence: string): string {
+  return sentence.replaceAll(/ \(--[^)]*\)/g, '');
 }
 
 /** The name of a report or of a column, as a title. */

@@ -39,7 +39,11 @@ export const page = pageOf<RulesAnswer>({
               'p.empty.card',
               isSet
                 ? 'RULES_FILE has no rule.'
-                : 'RULES_FILE is not set. docs/rules.md has examples to begin with.',
+                : [
+                    'RULES_FILE is not set. ',
+                    h('a', { href: '/docs/rules.md' }, 'Examples to begin with'),
+                    '.',
+                  ],
             )
           : rules.map((rule) =>
               ruleCard(rule, [

@@ -19,16 +19,21 @@ const COLUMNS: TableColumn<SettingLine>[] = [
   { head: 'From', cell: ({ from }) => tag(from, from === 'default' ? null : 'good') },
 ];
 
-/** The part of a name that its neighbours share: `PUSH` of PUSH_PER_MINUTE. */
-function groupOf({ name }: SettingLine): string {
-  return name.split('_')[0] ?? name;
-}
+/** By the first word of a name, such as PUSH of PUSH_PER_MINUTE. */
+const GROUPS: Record<string, string[]> = {
+  'Feedback service': ['FEEDBACK'],
+  Reading: ['SYNC', 'TZ'],
+  Sending: ['PUSH'],
+  Files: ['DATA', 'MIRROR', 'QUEUE', 'RETENTION', 'CHANGES'],
+  'Dashboard, API and agents': ['HTTP', 'DASHBOARD', 'FEED', 'MCP'],
+  'Exports and copies': ['EXPORT', 'PUBLISH'],
+  'Webhooks, rules and mail': ['WEBHOOK', 'WEBHOOKS', 'RULES', 'SMTP', 'MAIL'],
+  'Sources and machines': ['SOURCE', 'SOURCES', 'FLEET'],
+};
 
-function grouped(settings: readonly SettingLine[]): [group: string, lines: SettingLine[]][] {
-  const groups = Map.groupBy(settings, groupOf);
-  const alone = [...groups].filter(([, lines]) => lines.length < 2).flatMap(([, lines]) => lines);
-  const together = [...groups].filter(([, lines]) => lines.length > 1);
-  return alone.length === 0 ? together : [...together, ['Others', alone]];
+function groupOf({ name }: SettingLine): string {
+  const [word = name] = name.split('_');
+  return Object.entries(GROUPS).find(([, words]) => words.includes(word))?.[0] ?? 'Others';
 }
 
 /** What `feedback-mirror config` prints: every setting, where it came from and what it means. Secrets are masked by the service. */
@@ -66,7 +71,7 @@ export const page = pageOf<{ settings: SettingLine[] }>({
       h(
         'div.stacked',
         shown.length === 0 ? h('p.empty.card', 'No setting has these words.') : null,
-        grouped(shown).map(([group, rows]) => h(Group, { key: group, group, rows })),
+        [...Map.groupBy(shown, groupOf)].map(([group, rows]) => h(Group, { key: group, group, rows })),
         card(
           { title: 'More about this service' },
           h(

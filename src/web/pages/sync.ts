@@ -143,6 +143,11 @@ function queueWords({ kind, reachable }: SyncState['queue']): string {
 
 const TONES: Record<string, Tone> = { complete: 'good', failed: 'bad', interrupted: 'warn' };
 
+/** Most passes find nothing: the ones that did stand out. */
+function found(rows: number): Child {
+  return rows === 0 ? h('span.quiet', '0') : number(rows);
+}
+
 const RUNS: TableColumn<RunRow>[] = [
   { head: 'Outcome', cell: ({ outcome }) => tag(outcome, TONES[outcome]) },
   { head: 'List', cell: ({ resource }) => resource },
@@ -153,11 +158,11 @@ const RUNS: TableColumn<RunRow>[] = [
     cell: ({ started_at, finished_at }) => h('span.nowrap', lasted(started_at, finished_at)),
   },
   { head: 'Rows', kind: 'number', cell: ({ rows }) => number(rows) },
-  { head: 'New', kind: 'number', cell: ({ inserted }) => number(inserted) },
-  { head: 'Changed', kind: 'number', cell: ({ updated }) => number(updated) },
-  { head: 'Deleted', kind: 'number', cell: ({ deleted }) => number(deleted) },
-  { head: 'Held', kind: 'number', cell: ({ held }) => number(held) },
-  { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => number(quarantined) },
+  { head: 'New', kind: 'number', cell: ({ inserted }) => found(inserted) },
+  { head: 'Changed', kind: 'number', cell: ({ updated }) => found(updated) },
+  { head: 'Deleted', kind: 'number', cell: ({ deleted }) => found(deleted) },
+  { head: 'Held', kind: 'number', cell: ({ held }) => found(held) },
+  { head: 'Quarantined', kind: 'number', cell: ({ quarantined }) => found(quarantined) },
   { head: 'Error', cell: ({ error }) => (error === null ? '' : withDates(error)) },
 ];
 

@@ -38,8 +38,7 @@ export const page = pageOf<Endpoint[]>({
         'Webhooks',
         [
           'Endpoints that are told of every change, in order. ',
-          h('a', { href: '/sync' }, 'Sync'),
-          ' has the changes.',
+          h('a', { href: '/docs/changes.md' }, 'How a message looks'),
         ],
         button('Add a webhook', () => addWebhook(say, place.reload), { id: 'add-webhook', class: 'main' }),
       ),
@@ -47,7 +46,7 @@ export const page = pageOf<Endpoint[]>({
       h(
         'div.stacked',
         answer.length === 0
-          ? h('p.empty', 'No endpoint is told of changes. docs/changes.md says what a message looks like.')
+          ? h('p.empty.card', 'No endpoint is told of changes.')
           : answer.map((each) => endpoint(each, act, () => removeWebhook(each.webhook, place.reload))),
       ),
     ];

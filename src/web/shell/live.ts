@@ -58,7 +58,9 @@ function showTroubles(troubles: LiveStats['troubles']): void {
       until && `, until ${clockTime(until)}`,
       detail && ` (${detail})`,
       `: ${advice}. `,
-      symptom === 'deletions-held' ? h('a', { href: '/sync' }, 'Sync') : h('span.note', runbook),
+      symptom === 'deletions-held'
+        ? h('a', { href: '/sync' }, 'Sync')
+        : h('a.note', { href: '/docs/operations.md' }, runbook),
     ),
   );
   render(rows, place);
