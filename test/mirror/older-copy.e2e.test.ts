@@ -395,7 +395,7 @@ describe('erasures made after a copy', () => {
       assert.equal(holdsAda(fresh.options.path), false);
     }));
 
-  it('and ended again are not', () =>
+  it('are not applied if the erasure was lifted before', () =>
     withPath(async (path) => {
       const { mirror, copy } = await copyBeforeErasure(path);
       const erasure = openErasureStore(mirror.options);
