@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
 import { parseJson } from '../base/json.ts';
 import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
@@ -99,12 +99,34 @@ export function copyBackup(
   to: string,
   options: RebuildOptions,
 ): Rebuilt & { readAt: string | null } {
-  closeAfter(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
+  try {
+    closeAfter(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
+  } catch (error) {
+    throw ofBackup(error, file);
+  }
   return closeAfter(new Database(to), (db) => {
     refuseDamaged(db, file);
     takeOwnProgram(db);
     const list = checkedList(db, options);
     return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
+  });
+}
+
+/** In words about the file that was given: the usual ones send people to the mirror in DATA_DIR, which is sound. */
+function ofBackup(error: unknown, file: string): unknown {
+  const cause = error instanceof AppError ? error.cause : error;
+  const code = String(Reflect.get(Object(cause), 'code'));
+  if (code.startsWith('SQLITE_CORRUPT')) return damagedBackup(file, messageOf(cause));
+  if (code !== 'SQLITE_NOTADB') return error;
+  return new AppError('usage', `${file} is not an SQLite database`, {
+    hint: 'Give the path of a backup.',
+    cause,
+  });
+}
+
+function damagedBackup(file: string, how: string): AppError {
+  return new AppError('storage', `${file} is damaged: ${how}; nothing was restored`, {
+    hint: 'Take an earlier copy.',
   });
 }
 
@@ -139,10 +161,7 @@ function refuseDamaged(db: Database.Database, file: string): void {
   const verdict = String(db.pragma('integrity_check(1)', { simple: true }));
   const orphans = db.pragma('foreign_key_check') as unknown[];
   const how = orphans.length > 0 ? 'rows refer to rows that are not there' : verdict;
-  if (how !== 'ok')
-    throw new AppError('storage', `${file} is damaged: ${how}; nothing was restored`, {
-      hint: 'Take an earlier copy.',
-    });
+  if (how !== 'ok') throw damagedBackup(file, how);
 }
 
 /** Rows of the outbox in a mirror that is no longer used which the mirror in its place does not know. */

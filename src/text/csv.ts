@@ -276,7 +276,7 @@ export function faultText(fault: CsvFault, { fieldBytes, rowBytes }: CsvLimits):
       return `has a quote opened ${inLine} that is never closed${also}`;
     }
     case 'not-utf8':
-      return `has a byte that is not UTF-8 ${inLine}; save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)`;
+      return `has a byte that is not UTF-8 ${inLine}; save the file as "CSV UTF-8", or choose its encoding (--encoding windows-1252, windows-1250, shift_jis …)`;
   }
 }
 

@@ -246,10 +246,10 @@ describe('restore --from a backup', () => {
     mkdirSync(at('folder.db'));
     const refusals: [file: string, code: number, why: RegExp][] = [
       ['nowhere.db', 2, /there is no file/],
-      ['text.db', 2, /not an SQLite database/],
+      ['text.db', 2, /text\.db is not an SQLite database\nGive the path of a backup/],
       ['empty.db', 2, /is empty/],
       ['folder.db', 2, /folder\.db is not a regular file/],
-      ['cut.db', 7, /cut\.db.* damaged/],
+      ['cut.db', 7, /cut\.db is damaged: .*; nothing was restored\nTake an earlier copy/],
       ['short.db', 7, /short\.db is damaged, so nothing was restored/],
       ['torn.db', 7, /damaged|malformed/],
       ['other.db', 2, /another program/],

@@ -145,6 +145,27 @@ describe('importing over HTTP', () => {
     assert.equal((await site.get<ImportState>(`/data/imports/${state.id}`)).preview?.choices.board, 'bugs');
   });
 
+  it('takes a file whose names of columns are in another encoding, and reads it once that is chosen', async (t) => {
+    const site = await openOnSandbox(t);
+    await site.sweep();
+    const reply = await ask(site.http, '/data/imports', {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', origin: site.http.url },
+      body: Buffer.from('Tytu\xb3,Kategoria,Opis\nCiemny motyw,bugs,\xf3\xb3\xf3w\n', 'latin1'),
+    });
+    assert.equal(reply.status, 201, reply.body);
+    const { id, preview } = JSON.parse(reply.body) as ImportState;
+    assert.ok(preview && !preview.ok);
+    assert.match(
+      preview.problem,
+      /^the header in line 1 has a byte that is not UTF-8 .* choose its encoding/,
+    );
+    assert.deepEqual(preview.questions, []);
+    const read = await site.post<ImportState>(`/data/imports/${id}/preview`, { encoding: 'windows-1250' });
+    assert.deepEqual(read.preview?.columns?.headers, ['Tytuł', 'Kategoria', 'Opis']);
+    assert.deepEqual(tallyOf(read), [1, 1, 0, 0]);
+  });
+
   it('reads a large file again and again, also where it stopped early', async (t) => {
     const site = await openOnSandbox(t);
     await site.sweep();

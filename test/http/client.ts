@@ -13,7 +13,7 @@ export interface Reply {
 export interface Call {
   method?: string;
   headers?: OutgoingHttpHeaders;
-  body?: string;
+  body?: string | Buffer;
 }
 
 /** One request on a connection of its own: no more headers than Host and those given, and the path as it is. */

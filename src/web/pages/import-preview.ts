@@ -299,7 +299,7 @@ function columnsCard({ state, boards }: PreviewView, preview: UploadPreview, cho
     columns?.mapping.find((column) => column.field === name)?.header ?? null;
   const list = [
     { value: 'none', text: '(no column)' },
-    ...state.headers.map((name) => ({ value: `=${name}`, text: name })),
+    ...(columns?.headers ?? state.headers).map((name) => ({ value: `=${name}`, text: name })),
   ];
   const column = (name: Field): VNode => {
     const found = header(name);
@@ -370,6 +370,10 @@ const ENCODINGS: Record<NonNullable<UploadChoices['encoding']>, string> = {
   'windows-1254': 'WINDOWS-1254',
   'iso-8859-2': 'ISO-8859-2',
   'iso-8859-15': 'ISO-8859-15',
+  shift_jis: 'SHIFT_JIS',
+  gb18030: 'GB18030',
+  big5: 'BIG5',
+  'euc-kr': 'EUC-KR',
 };
 const ENCODING_NAMES = Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[];
 

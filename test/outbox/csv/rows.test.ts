@@ -128,11 +128,11 @@ describe('one bad row never costs another', () => {
       [2, 'ok'],
       [
         3,
-        'has a byte that is not UTF-8 in line 4; save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)',
+        'has a byte that is not UTF-8 in line 4; save the file as "CSV UTF-8", or choose its encoding (--encoding windows-1252, windows-1250, shift_jis …)',
       ],
       [
         5,
-        'has a byte that is not UTF-8 in line 5; save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)',
+        'has a byte that is not UTF-8 in line 5; save the file as "CSV UTF-8", or choose its encoding (--encoding windows-1252, windows-1250, shift_jis …)',
       ],
       [6, 'ok'],
     ]);
@@ -329,7 +329,11 @@ test('a heading above the names of the columns refuses the file, and names the l
   const { message, hint } = await refusal(`Wishes 2026,,\n,,\n${table}`);
   assert.equal(message, 'line 1 is a heading and not the names of the columns; they seem to be in line 3');
   assert.match(hint ?? '', /Delete the lines above/);
-  for (const header of ['title,,', 'Wishes 2026'])
+  for (const delimiter of [',', ';', '\t']) {
+    const alone = await refusal(`Wishes 2026\n\n${table.replaceAll(',', delimiter)}`);
+    assert.match(alone.message, /^line 1 is a heading .* in line 3$/);
+  }
+  for (const header of ['title,,', 'title'])
     assert.doesNotMatch((await refusal(`${header}\n${table}`)).message, /heading/);
 });
 

@@ -112,7 +112,7 @@ describe('encodings', () => {
   });
 
   const HINT =
-    'save the file as "CSV UTF-8", or say what it is with --encoding (windows-1252, windows-1250 …)';
+    'save the file as "CSV UTF-8", or choose its encoding (--encoding windows-1252, windows-1250, shift_jis …)';
 
   test('what is valid UTF-8 by chance does not outweigh the rest', async () => {
     const file = await read(
@@ -225,6 +225,10 @@ describe('encodings', () => {
     ['windows-1253', '\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1', 'Καλημέρα'],
     ['windows-1254', 'da\xf0 \xfeey', 'dağ şey'],
     ['iso-8859-15', '5 \xa4 c\xbdur', '5 € cœur'],
+    ['shift_jis', '\x95\\\x8e\xa6\x83\\\x81[\x83g', '表示ソート'],
+    ['gb18030', '\xc9\xee\xc9\xab\xc4\xa3\xca\xbd', '深色模式'],
+    ['big5', '\xb2`\xa6\xe2\xbc\xd2\xa6\xa1', '深色模式'],
+    ['euc-kr', '\xb4\xd9\xc5\xa9 \xb8\xf0\xb5\xe5', '다크 모드'],
   ];
   for (const [encoding, bytes, title] of NAMED) {
     test(`${encoding} is read where a person names it`, async () => {
@@ -232,6 +236,17 @@ describe('encodings', () => {
       assert.equal(accepted(file.rows[0]).post.title, title);
     });
   }
+
+  test('half a character of a named encoding refuses its row, and one that a chunk cuts does not', async () => {
+    const rows = Buffer.from(`board,title\nb,\x83\\\nb,\x81\xff\nb,${'\x83\x5c'.repeat(40_000)}\n`, 'latin1');
+    const file = await readChunked(rows, { encoding: 'shift_jis' });
+    assert.deepEqual(outcomes(file), [
+      [2, 'ok'],
+      [3, 'has a byte that is no character of shift_jis in line 3'],
+      [4, 'ok'],
+    ]);
+    assert.equal(accepted(file.rows[2]).post.title, 'ソ'.repeat(40_000));
+  });
 
   test('a byte that a named encoding does not have refuses its row', async () => {
     const file = await read(Buffer.from('board,title\nb,\x81\n', 'latin1'), { encoding: 'windows-1250' });
@@ -271,6 +286,7 @@ describe('what is not CSV text is refused with what it looks like', () => {
       /CSV UTF-8/,
     ],
     ['UTF-32', Buffer.from('fffe000062000000', 'hex'), /UTF-32/, /CSV UTF-8/],
+    ['a web page', Buffer.from('\n<!DOCTYPE html><html><title>Sign in</title>'), /a web page/, /Sign in/],
     ['NUL everywhere', Buffer.alloc(1000), /binary data/, /CSV UTF-8/],
   ];
   for (const [name, bytes, message, hint] of FILES) {

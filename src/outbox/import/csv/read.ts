@@ -39,7 +39,8 @@ const HEAD_SLACK = 1024 * 1024;
 export async function openCsv(source: Source, options: ReadOptions = {}): Promise<CsvFile> {
   const text = await openText(source, options);
   try {
-    const { delimiter, parser, headers, asMeant, sample, cells } = await openHead(text, options);
+    const { delimiter, parser, headers, broken, asMeant, sample, cells } = await openHead(text, options);
+    if (broken) throw broken;
     const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
     const { mapping, stateColumns } = columns;
     if (unclear.length > 0) throw questionsOf(unclear);
@@ -84,14 +85,15 @@ export interface Inspection extends Columns {
   delimiter: Delimiter;
 }
 
-/** The columns and what they seem to be, also where that is not clear yet. */
+/** The columns and what they seem to be, also where that is not clear yet, or the names are of an encoding that has to be said. */
 export async function inspectCsv(source: Source, options: ReadOptions = {}): Promise<Inspection> {
   const text = await openText(source, options);
   try {
-    const { delimiter, headers, cells } = await openHead(text, options);
-    const columns = mapColumns(headers, options, cells);
+    const { delimiter, headers, broken, cells } = await openHead(text, options);
+    const { unclear, ...columns } = mapColumns(headers, options, cells);
     return {
       ...columns,
+      unclear: broken ? [] : unclear,
       headers: distinctNames(headers).slice(0, dataColumns(headers)),
       encoding: text.encoding,
       delimiter,
@@ -116,6 +118,8 @@ interface Head {
   /** Holds what was read beyond the sample. */
   parser: CsvParser;
   headers: string[];
+  /** Why no row can be read: the names are not in the encoding that the file seems to have. */
+  broken: AppError | null;
   sample: Sample;
   /** Those of the sample, as they are meant. */
   cells: string[][];
@@ -150,7 +154,8 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
       ? new AppError('usage', 'the file is empty', { hint: 'It needs a header line.' })
       : badHeader(1, 'has no end: perhaps a quote in it is not closed');
   const refused = refusal(header, text.encoding, options);
-  if (refused) throw badHeader(header.line, refused.reason);
+  const broken = refused && badHeader(header.line, refused.reason);
+  if (broken && header.fault?.kind !== 'not-utf8') throw broken;
   const { cells } = header;
   if (EXPORTED.every((name) => cells.includes(name))) throw exportedOutbox();
   const sample = await readSample(parser, text);
@@ -162,7 +167,7 @@ async function openHead(text: Text, options: ReadOptions): Promise<Head> {
     return results ? results.arrange(row).map(fromInert) : row;
   };
   const headers = results ? results.headers.map(fromInert) : cells;
-  return { delimiter, parser, headers, sample, cells: rows.map(asMeant), asMeant };
+  return { delimiter, parser, headers, broken, sample, cells: rows.map(asMeant), asMeant };
 }
 
 /** Spreadsheets write empty cells behind the last column where some row once had something there. */
@@ -228,11 +233,17 @@ function refuseTooWide(candidates: readonly Candidate[]): void {
   });
 }
 
-/** Sheets made by hand have a heading above the table: one cell of many, which names no field, and the names of the columns further down. */
+/** Sheets made by hand have a heading above the table: one cell, alone or of many, which names no field, and the names of the columns further down. */
 function refuseHeading({ line, cells }: CsvRecord, { records }: Sample, { map = {} }: ReadOptions): void {
   const isAnswered = Object.keys(map).length > 0;
-  if (isAnswered || cells.length < 3 || filled(cells) > 1 || recognisedColumns(cells, map) > 0) return;
-  const names = records.slice(0, 10).find((record) => filled(record.cells) * 2 > cells.length);
+  if (isAnswered || cells.length === 2 || filled(cells) > 1 || recognisedColumns(cells, map) > 0) return;
+  // A heading that is alone tells no delimiter, so the lines below it were read with commas, whatever theirs is.
+  const areNames = (names: string[]): boolean => names.length > 2 && recognisedColumns(names, map) > 1;
+  const isNames = (record: CsvRecord): boolean =>
+    cells.length === 1
+      ? DELIMITERS.some((delimiter) => areNames(record.cells.join(',').split(delimiter)))
+      : filled(record.cells) * 2 > cells.length;
+  const names = records.slice(0, 10).find(isNames);
   if (!names) return;
   const problem = `line ${line} is a heading and not the names of the columns; they seem to be in line ${names.line}`;
   throw new AppError('usage', problem, { hint: 'Delete the lines above the names of the columns.' });

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../../../base/errors.ts';
 import { refuseJson } from './json.ts';
 
-/** Of those of one byte a character only windows-1252 is found by its bytes; the others are read where a person names them. */
+/** Of those without a mark only UTF-8 and windows-1252 are found by their bytes; the others are read where a person names them. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',
@@ -14,6 +14,10 @@ export const ENCODINGS = [
   'windows-1254',
   'iso-8859-2',
   'iso-8859-15',
+  'shift_jis',
+  'gb18030',
+  'big5',
+  'euc-kr',
 ] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -101,9 +105,14 @@ async function* afterMarks(markBytes: number, chunks: AsyncGenerator<Buffer, voi
 }
 
 async function* transcoded(chunks: AsyncGenerator<Buffer, void, undefined>, encoding: Encoding) {
-  const transcoder = encoding.startsWith('utf-16') ? utf16(encoding === 'utf-16be') : singleByte(encoding);
+  const transcoder = transcoderOf(encoding);
   for await (const chunk of chunks) yield transcoder.push(chunk);
   yield transcoder.end();
+}
+
+function transcoderOf(encoding: Encoding): Transcoder {
+  if (encoding.startsWith('utf-16')) return utf16(encoding === 'utf-16be');
+  return ASIAN.includes(encoding) ? multiByte(encoding) : singleByte(encoding);
 }
 
 const SAVE_AS = 'Open it in a spreadsheet and save it as "CSV UTF-8".';
@@ -140,7 +149,9 @@ function sniff(head: Buffer, asked: Encoding | undefined): Survey | null {
   if (other) throw notCsv(other.looks, other.hint);
   const marked = MARKS.find(({ mark }) => head.subarray(0, mark.length).equals(mark));
   const isUtf16 = marked?.encoding === 'utf-16le';
-  refuseJson(head.toString(isUtf16 ? 'utf16le' : 'utf8').replace(/^\uFEFF/, ''));
+  const text = head.toString(isUtf16 ? 'utf16le' : 'utf8').replace(/^\uFEFF/, '');
+  refuseJson(text);
+  refuseHtml(text);
   if (!marked) {
     if (asked === undefined) refuseNuls(head);
     return asked === undefined ? null : { encoding: asked, markBytes: 0 };
@@ -150,6 +161,12 @@ function sniff(head: Buffer, asked: Encoding | undefined): Survey | null {
   let markBytes = 0;
   while (head.subarray(markBytes, markBytes + mark.length).equals(mark)) markBytes += mark.length;
   return { encoding, markBytes };
+}
+
+/** A page of a login or of an error, saved in place of the file. */
+function refuseHtml(head: string): void {
+  if (/^\s*<(!doctype html|html)\b/i.test(head))
+    throw notCsv('a web page', 'Sign in to the tool, and export the table as CSV again.');
 }
 
 /** A NUL in a row is a bad row; a first line full of them is another kind of file. */
@@ -302,6 +319,19 @@ const UNSAYABLE = Buffer.from([0xff]);
 
 /** What windows-1252 has from 0x80 to 0x9f, where Latin-1 has control characters; half a character stands for the five that are none. */
 const BEYOND_LATIN1 = '€\ud800‚ƒ„…†‡ˆ‰Š‹Œ\ud800Ž\ud800\ud800‘’“”•–—˜™š›œ\ud800žŸ';
+
+/** As spreadsheets in Japan, China, Taiwan and Korea save CSV unless told otherwise. */
+const ASIAN: readonly Encoding[] = ['shift_jis', 'gb18030', 'big5', 'euc-kr'];
+
+/** Many bytes are a character. What is none is U+FFFD to the decoder, and no text in these encodings has that sign. */
+function multiByte(encoding: Encoding): Transcoder {
+  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
+  const encoded = (text: string): Buffer => encode(text.replaceAll('\ufffd', '\ud800'));
+  return {
+    push: (chunk) => encoded(decoder.decode(chunk, { stream: true })),
+    end: () => encoded(decoder.decode()),
+  };
+}
 
 /** One byte is one character, so no chunk edge matters. */
 function singleByte(encoding: Encoding): Transcoder {
