@@ -28,7 +28,7 @@ export function mappingText(facts: FileFacts, board: string | undefined): string
   const forAll = board === undefined ? [] : [['board', board, '(--board, for all rows)']];
   const line = ({ field, header, how }: MappedColumn): string[] => [field, header, HOW[how]];
   const lines = [
-    ...(layout === null ? [] : [`This looks like ${/^[AEIOU]/.test(layout) ? 'an' : 'a'} ${layout} export.`]),
+    ...(layout === null ? [] : [`This looks like ${/^[AEIO]/.test(layout) ? 'an' : 'a'} ${layout} export.`]),
     `Read as ${encoding.toUpperCase()} with ${DELIMITER_NAMES[delimiter]}, these columns:`,
     table(['field', 'column', ''], [...forAll, ...mapping.map(line)]),
   ];

@@ -340,7 +340,7 @@ function readAs({ columns }: UploadPreview): Child {
   if (!columns) return null;
   const { layout, encoding, delimiter, mapping, ignored } = columns;
   const tool =
-    layout && `This looks like ${/^[AEIOU]/.test(layout.name) ? 'an' : 'a'} ${layout.name} export. `;
+    layout && `This looks like ${/^[AEIO]/.test(layout.name) ? 'an' : 'a'} ${layout.name} export. `;
   const used = mapping.map(({ field: name, header }: MappedColumn) => `${NAMES[name]}: ${header}`).join(', ');
   const left = ignored.length === 0 ? '' : ` Not used: ${listed(ignored)}.`;
   return h(

@@ -381,4 +381,4 @@ function quoted(names: readonly string[]): string {
   return shown.join(', ');
 }
 
-const article = (name: string): string => `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;
+const article = (name: string): string => `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
