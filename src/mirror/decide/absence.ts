@@ -86,8 +86,7 @@ export function judgeAbsences(evidence: AbsenceEvidence): AbsenceVerdict {
   const { misses, rows, outOfPlace } = missesOf(evidence);
   // The list teaches first: rows that come back lower what all misses of the others are worth.
   const learned = learn(evidence, rows, outOfPlace);
-  const lost = Math.max(lostAtBoundaries(misses, shown), outOfPlace / Math.max(1, rows));
-  const worth = worthOf(learned, rows + absent.size, lost);
+  const worth = worthOf(learned, rows + absent.size, lostAtBoundaries(misses, shown));
   const verdict: AbsenceVerdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
   for (const { id, before, after, way } of misses) {
     const row = missedAgain(missing.get(id), way, learned);
@@ -113,15 +112,16 @@ function scoreOf({ inside = 0, between = 0, frozen = 0, edge = 0 }: Missing['mis
   return inside * worth.inside + between * worth.between + frozen * worth.frozen + edge * worth.edge;
 }
 
-/** What one miss adds to a score, in a list of so many rows. `lost`: the share of rows that this sweep seems to have lost by itself. */
+/** What one miss adds to a score, in a list of so many rows. `lost`: the share of page boundaries that lost rows. */
 export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
   const { inside, sweeps, edge, back, frozen, gone } = learned;
   const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
+  // A service that leaves out rows leaves them out at every place.
   const worth = (...chances: number[]): number =>
-    Math.min(MOST_PER_SWEEP, -Math.log(Math.max(...chances)) / need);
+    Math.min(MOST_PER_SWEEP, -Math.log(Math.max(inside, ...chances)) / need);
   const share = (returned: number): number => Math.max(lost, returned / (returned + gone + 1));
   return {
-    inside: worth(PRIOR.inside / (Math.max(1, rows) * Math.max(1, sweeps - UNWATCHED_SWEEPS)), inside),
+    inside: worth(PRIOR.inside / (Math.max(1, rows) * Math.max(1, sweeps - UNWATCHED_SWEEPS))),
     between: worth(PRIOR.between, share(back)),
     frozen: worth(PRIOR.frozen, share(frozen)),
     edge: worth(PRIOR.edge, edge / (sweeps + 1)),

@@ -65,33 +65,30 @@ function hostNote({ resource, facts }: ListState): string[] {
 
 function missingNotes({ resource, rows, facts, missing }: ListState): string[] {
   const worth = worthOf(facts.absences, rows);
-  const judged = missing.filter(({ way }) => way !== 'unstable');
   const lost = missing.filter(({ way }) => way === 'unstable');
-  const sweepsOf = ({ way, score }: MissingGroup): number =>
-    way === 'unstable' ? 0 : Math.max(1, Math.ceil((1 - score) / Math.max(worth[way], 0.01)));
-  const notes: string[] = [];
-  if (judged.length > 0) {
-    const most = Math.max(...judged.map(sweepsOf));
-    const wait = most === 1 ? 'one more sweep' : `at most ${most} more sweeps`;
-    notes.push(
-      `${missingText(resource, judged)}; ${pronoun(judged)} as deleted after ${wait} without ${objectOf(judged)}.`,
-    );
-  }
-  if (lost.length > 0)
-    notes.push(
-      `${missingText(resource, lost)} on pages whose order changes; ${pronoun(lost)} as deleted only once the order is stable.`,
-    );
-  return notes;
+  const judged = missing.filter(({ way }) => way !== 'unstable');
+  const sweeps = judged.map(({ way, score }) =>
+    way === 'unstable' ? 0 : Math.max(1, Math.ceil((1 - score) / Math.max(worth[way], 0.01))),
+  );
+  const most = Math.max(...sweeps);
+  const wait = most === 1 ? 'one more sweep' : `at most ${most} more sweeps`;
+  return [
+    ...missingNote(resource, judged, '', (them) => `after ${wait} without ${them}`),
+    ...missingNote(resource, lost, ' on pages whose order changes', () => 'only once the order is stable'),
+  ];
 }
 
-const total = (groups: readonly MissingGroup[]): number => groups.reduce((sum, { rows }) => sum + rows, 0);
-const pronoun = (groups: readonly MissingGroup[]): string =>
-  total(groups) === 1 ? 'it counts' : 'they count';
-const objectOf = (groups: readonly MissingGroup[]): string => (total(groups) === 1 ? 'it' : 'them');
-
-function missingText(resource: Resource, groups: readonly MissingGroup[]): string {
-  const rows = total(groups);
-  const since = groups.map((group) => group.since).sort()[0] ?? '';
-  const moment = `${since.slice(0, 10)} ${since.slice(11, 16)} UTC`;
-  return `${counted(rows, resource.slice(0, -1))} ${rows === 1 ? 'is' : 'are'} missing since ${moment}`;
+function missingNote(
+  resource: Resource,
+  groups: readonly MissingGroup[],
+  where: string,
+  when: (them: string) => string,
+): string[] {
+  const rows = groups.reduce((sum, group) => sum + group.rows, 0);
+  const [first] = groups.map(({ since }) => since).sort();
+  if (first === undefined) return [];
+  const isOne = rows === 1;
+  const since = `${first.slice(0, 10)} ${first.slice(11, 16)} UTC`;
+  const what = `${counted(rows, resource.slice(0, -1))} ${isOne ? 'is' : 'are'} missing since ${since}${where}`;
+  return [`${what}; ${isOne ? 'it counts' : 'they count'} as deleted ${when(isOne ? 'it' : 'them')}.`];
 }

@@ -1,10 +1,10 @@
-import { RESOURCES, type Resource } from '../../contract/endpoints.ts';
+import type { Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { readMeta, scalar } from '../../db/sql.ts';
 import { readFacts } from '../decide/list-facts.ts';
 import { listNotes, type MissingGroup } from '../decide/list-notes.ts';
-import { troublesOf } from '../decide/troubles.ts';
-import { ENDED, type MirrorStatus, type ResourceStatus, type RunRow } from '../decide/types.ts';
+import { type TroubleFacts, troublesOf } from '../decide/troubles.ts';
+import type { MirrorStatus, ResourceStatus, RunRow } from '../decide/types.ts';
 import { olderCopyOf } from '../file/older-copy.ts';
 import { openMirrorReadOnly } from '../file/open.ts';
 import { unreadableList } from '../suppression/list.ts';
@@ -35,6 +35,7 @@ export function rowCounter(db: Db): (resource: Resource) => Size {
 /** How the mirror stands, from a read-only handle. */
 export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUNS): MirrorStatus {
   const sizes = rowCounter(db);
+  const facts = troubleReader(db)();
   const upstream = readMeta(db, 'upstream') ?? '';
   const people = db
     .prepare<[], MirrorStatus['people']>(`
@@ -49,60 +50,45 @@ export function readStatus(db: Db, options: OpenOptions, recentRuns = RECENT_RUN
     .all(recentRuns);
   return {
     upstream,
-    troubles: troublesOf(troubleReader(db)(), Date.now()),
+    troubles: troublesOf(facts, Date.now()),
     olderCopy: olderCopyOf(db, options),
     unreadableList: unreadableList(db, options),
-    resources: RESOURCES.map((resource) => {
-      const size = sizes(resource);
-      return { ...passesOf(db, resource), ...size, notes: notesOf(db, resource, size.live) };
+    resources: facts.lists.map((list) => {
+      const size = sizes(list.resource);
+      return { ...passesOf(db, list), ...size, notes: notesOf(db, list, size.live) };
     }),
     people,
     runs,
   };
 }
 
-type PassFacts = Omit<
-  ResourceStatus,
-  'resource' | 'live' | 'deleted' | 'unfinished' | 'isIncomplete' | 'notes'
-> & {
-  unfinished: number;
-  isIncomplete: number | null;
-};
+type ListFact = TroubleFacts['lists'][number];
+type PassFacts = Pick<ResourceStatus, 'lastHeadAt' | 'suspects' | 'quarantined'> & { unfinished: number };
 
-function passesOf(db: Db, resource: Resource): Omit<ResourceStatus, 'live' | 'deleted' | 'notes'> {
+function passesOf(
+  db: Db,
+  { resource, lastSweepAt, held, lacks }: ListFact,
+): Omit<ResourceStatus, 'live' | 'deleted' | 'notes'> {
   const facts = db
     .prepare<{ resource: string }, PassFacts>(`
-        SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
-                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS lastSweepAt,
-              (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
+        SELECT (SELECT finished_at FROM sync_runs WHERE resource = $resource AND mode = 'head'
                   AND outcome = 'complete' ORDER BY id DESC LIMIT 1) AS lastHeadAt,
               (SELECT count(*) FROM sync_state WHERE resource = $resource AND state IS NOT NULL) AS unfinished,
               (SELECT count(*) FROM absences WHERE resource = $resource AND held = 0) AS suspects,
-              (SELECT count(*) FROM absences WHERE resource = $resource AND held = 1) AS held,
-              (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined,
-              (SELECT outcome = 'incomplete' FROM sync_runs WHERE resource = $resource AND mode = 'sweep'
-                  AND ${ENDED} ORDER BY id DESC LIMIT 1) AS isIncomplete`)
+              (SELECT count(*) FROM quarantine WHERE resource = $resource) AS quarantined`)
     .get({ resource });
   if (!facts) throw new Error('a query of counts always answers');
-  return { resource, ...facts, unfinished: facts.unfinished > 0, isIncomplete: facts.isIncomplete === 1 };
+  const isIncomplete = lacks !== null;
+  return { resource, lastSweepAt, held, ...facts, unfinished: facts.unfinished > 0, isIncomplete };
 }
 
 /** What an operator should know about a list of so many rows. */
-function notesOf(db: Db, resource: Resource, rows: number): string[] {
+function notesOf(db: Db, { resource, lacks }: ListFact, rows: number): string[] {
   const missing = db.prepare<[string], MissingGroup>(`
     SELECT way, count(*) AS rows, min(score) AS score, min(since) AS since FROM absences WHERE resource = ? AND held = 0 GROUP BY way`);
   const learned = scalar(db)<[string], string | null>('SELECT learned FROM sync_state WHERE resource = ?');
-  const lacks = scalar(db)<[string], string | null>(`
-    SELECT iif(outcome = 'incomplete', error, NULL) FROM sync_runs
-     WHERE resource = ? AND mode = 'sweep' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   const facts = readFacts(learned.get(resource) ?? null);
-  return listNotes({
-    resource,
-    rows,
-    facts,
-    missing: missing.all(resource),
-    lacks: lacks.get(resource) ?? null,
-  });
+  return listNotes({ resource, rows, facts, missing: missing.all(resource), lacks });
 }
 
 interface AbsentFilter {
