@@ -49,25 +49,17 @@ export interface Miss {
   way: Way;
 }
 
-interface Misses {
-  misses: Miss[];
-  /** Different rows that were shown. */
-  rows: number;
-  /** Rows that came again without having been pushed down. */
-  outOfPlace: number;
-}
-
 /** Rows of equal rank go on so far beyond the pages that show some of them twice; of 20 or more one is nearly always shown twice. */
 const REACH = 30;
 
-export function missesOf(sweeps: Compared): Misses {
+/** Every absent row with its way, how many different rows were shown, and how many came again without having been pushed down. */
+export function missesOf(sweeps: Compared) {
   const { last, shown, learned } = sweeps;
   const isFrozen = shown.ids.length === last.length && shown.ids.every((id, at) => id === last[at]);
   const repeats = repeatsOf(shown, isFrozen, learned.distrusted > 0);
-  const misses = placesOf(sweeps).map((place) => ({
-    ...place,
-    way: wayOf(place, shown, repeats, isFrozen),
-  }));
+  const misses = placesOf(sweeps).map((place): Miss => {
+    return { ...place, way: wayOf(place, shown, repeats, isFrozen) };
+  });
   return { misses, rows: shown.index.size, outOfPlace: repeats.outOfPlace };
 }
 

@@ -12,20 +12,12 @@ import { troubleReader } from './troubles.ts';
 
 const RECENT_RUNS = 10;
 
-interface Size {
-  live: number;
-  deleted: number;
-}
-
 /** Both counts come from small indexes: asking each row whether it lives would read the whole mirror. */
-export function rowCounter(db: Db): (resource: Resource) => Size {
-  const statements = {
-    posts: db.prepare<[], { total: number; deleted: number }>(`
-      SELECT (SELECT count(*) FROM posts) AS total, (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL) AS deleted`),
-    comments: db.prepare<[], { total: number; deleted: number }>(`
-      SELECT (SELECT count(*) FROM comments) AS total,
-             (SELECT count(*) FROM comments WHERE deleted_at IS NOT NULL) AS deleted`),
-  };
+export function rowCounter(db: Db): (resource: Resource) => Pick<ResourceStatus, 'live' | 'deleted'> {
+  const sizes = (table: Resource) =>
+    db.prepare<[], { total: number; deleted: number }>(`
+      SELECT (SELECT count(*) FROM ${table}) AS total, (SELECT count(*) FROM ${table} WHERE deleted_at IS NOT NULL) AS deleted`);
+  const statements = { posts: sizes('posts'), comments: sizes('comments') };
   return (resource) => {
     const { total, deleted } = statements[resource].get() ?? { total: 0, deleted: 0 };
     return { live: total - deleted, deleted };
@@ -118,6 +110,9 @@ export interface QuarantinedRow {
   size: number;
 }
 
+/** Where the words of a row stand. */
+const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(content, 1, 200)' };
+
 /** Heads come every few minutes: fewer would show none of the sweeps. */
 const RUNS_SHOWN = 40;
 
@@ -126,7 +121,6 @@ export type SyncView = ReturnType<typeof openSyncView>;
 /** How the mirror follows its upstream, as an operator looks at it, from a handle that cannot change it. */
 export function openSyncView(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
-  const absent = { posts: absentReader(db, 'posts'), comments: absentReader(db, 'comments') };
   const quarantine = db.prepare<{ before: number; limit: number }, QuarantinedRow>(`
     SELECT id, resource, seen_at, reason, length(body) AS size FROM quarantine
      WHERE id < $before ORDER BY id DESC LIMIT $limit`);
@@ -134,7 +128,13 @@ export function openSyncView(options: OpenOptions) {
   return {
     status: (): MirrorStatus => readStatus(db, options, RUNS_SHOWN),
     /** Rows that no longer show upstream, lowest id first: those that the mass-delete guard holds, or those with too little evidence yet. */
-    absent: ({ resource, ...filter }: AbsentFilter): AbsentRow[] => absent[resource](filter),
+    absent: ({ resource, held, after, limit }: AbsentFilter): AbsentRow[] =>
+      db
+        .prepare<[string, number, number, number], AbsentRow>(`
+          SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps, min(a.score, 1) AS score
+            FROM absences a JOIN ${resource} r ON r.id = a.id
+           WHERE a.resource = ? AND a.held = ? AND a.id > ? ORDER BY a.id LIMIT ?`)
+        .all(resource, Number(held), after, limit),
     /** Rows the upstream sent broken, newest first, without what was sent. */
     quarantine: ({ before, limit }: { before: number | null; limit: number }): QuarantinedRow[] =>
       quarantine.all({ before: before ?? Number.MAX_SAFE_INTEGER, limit }),
@@ -142,15 +142,4 @@ export function openSyncView(options: OpenOptions) {
     quarantined: (id: number): string | null => body.get(id) ?? null,
     close: (): void => void db.close(),
   };
-}
-
-/** Where the words of a row stand. */
-const TEXT: Record<Resource, string> = { posts: 'title', comments: 'substr(content, 1, 200)' };
-
-function absentReader(db: Db, resource: Resource): (filter: Omit<AbsentFilter, 'resource'>) => AbsentRow[] {
-  const rows = db.prepare<{ held: number; after: number; limit: number }, AbsentRow>(`
-    SELECT a.id, ${TEXT[resource]} AS text, a.since, a.sweeps, min(a.score, 1) AS score
-      FROM absences a JOIN ${resource} r ON r.id = a.id
-     WHERE a.resource = '${resource}' AND a.held = $held AND a.id > $after ORDER BY a.id LIMIT $limit`);
-  return ({ held, after, limit }) => rows.all({ held: held ? 1 : 0, after, limit });
 }
