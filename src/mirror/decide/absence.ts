@@ -1,10 +1,9 @@
 import { type Compared, type Miss, missesOf, pageNumberOf, type Shown, type Way } from './miss.ts';
 
 /**
- * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, so one miss
- * proves nothing. A sweep misses rows in several ways (miss.ts), and each way has a chance that it happens to a living row. A living row
- * that is missed again and again needs all of these chances at once. Where that is too unlikely, the row counts as deleted. Any sighting
- * begins from nothing. The rule does not know by what the list is sorted.
+ * Which rows of a list are gone? The upstream never tells: a deleted row only stops to show. A living row can be missed too, in several
+ * ways (miss.ts), each with its chance. A living row that is missed again and again needs all of these chances at once. Where that is too
+ * unlikely, the row counts as deleted. Any sighting begins from nothing. The rule does not know by what the list is sorted.
  */
 
 /** A number for each way. A miss on unstable pages says nothing. */
@@ -103,8 +102,8 @@ export function judgeAbsences(evidence: AbsenceEvidence): AbsenceVerdict {
 /** A row that was missed on unstable pages has lost its place until it shows again, or the list is trusted again. */
 function missedAgain(last: Missing | undefined, way: Way, learned: Learned): Pick<Missing, 'misses' | 'way'> {
   const before = last?.isSeen === false ? last : null;
-  const isLost = way === 'unstable' || (before?.way === 'unstable' && learned.distrusted > 0);
-  if (isLost) return { misses: {}, way: 'unstable' };
+  const wasUnstable = before?.way === 'unstable' && learned.distrusted > 0;
+  if (way === 'unstable' || wasUnstable) return { misses: {}, way: 'unstable' };
   return { misses: { ...before?.misses, [way]: (before?.misses[way] ?? 0) + 1 }, way };
 }
 
