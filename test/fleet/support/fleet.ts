@@ -7,9 +7,14 @@ import { startPostgres } from '../../support/servers.ts';
 import { LONG_RUN_MS, until } from '../../support/until.ts';
 import { type TestMachine, testMachine } from './machine.ts';
 
-const LINES = '    push_per_minute: 600\n    push_settle: 1s\n    head_every: 1s\n    sweep_every: 5s\n';
+const FIELDS = { push_per_minute: 600, push_settle: '1s', head_every: '1s', sweep_every: '5s' };
 
-export async function fleetOf(t: TestContext, names: readonly string[], sources: readonly string[]) {
+export async function fleetOf(
+  t: TestContext,
+  names: readonly string[],
+  sources: readonly string[],
+  fields: Partial<Record<keyof typeof FIELDS, string | number>> = {},
+) {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());
   const sandboxes = new Map<string, Sandbox>();
@@ -21,10 +26,12 @@ export async function fleetOf(t: TestContext, names: readonly string[], sources:
   }
   const folder = folderFor(t, 'fleet');
   const urls = new Map([...sandboxes].map(([source, { url }]) => [source, url]));
+  const given = Object.entries({ ...FIELDS, ...fields });
+  const lines = given.map(([name, value]) => `    ${name}: ${value}\n`).join('');
   const machines = new Map<string, TestMachine>();
   for (const name of names) {
     const place = { name, folder: join(folder, name), port: postgres.port };
-    const machine = await testMachine({ ...place, sources: urls, lines: LINES });
+    const machine = await testMachine({ ...place, sources: urls, lines });
     t.after(() => machine.close());
     machines.set(name, machine);
   }
