@@ -23,8 +23,17 @@ export interface Rules {
 
 /** The rules of RULES_FILE, and what it takes to look at them and to tell. */
 export function openRules(settings: Settings, cwd: string): Rules {
-  const { rulesFile, smtpUrl, mailFrom, dashboardUrl, baseUrl, webhookAllow, deliveredStatuses, timeZone } =
-    settings;
+  const {
+    rulesFile,
+    smtpUrl,
+    mailFrom,
+    dashboardUrl,
+    baseUrl,
+    webhookAllow,
+    deliveredStatuses,
+    timeZone,
+    source,
+  } = settings;
   if (rulesFile === null)
     throw new AppError('usage', 'RULES_FILE is not set', { hint: 'docs/rules.md says what the file holds.' });
   const { rules, channels } = readRules(rulesFile, cwd, timeZone);
@@ -44,11 +53,13 @@ export function openRules(settings: Settings, cwd: string): Rules {
   );
   const finished = (): number[] =>
     statusSets(statuses.all(), { usualDelivered: deliveredStatuses }).finished.map(({ id }) => id);
-  const dashboard = dashboardUrl?.href.replace(/\/+$/, '') ?? null;
+  const mount = source === null ? '' : `/s/${source}`;
+  const dashboard = dashboardUrl ? `${dashboardUrl.href.replace(/\/+$/, '')}${mount}` : null;
   const writing = {
     db,
     feed,
     reader,
+    source,
     dashboard,
     upstream: baseUrl?.href ?? null,
     usualDelivered: deliveredStatuses,

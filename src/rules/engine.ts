@@ -155,9 +155,12 @@ export async function writeLetter(
   message: RuleMessage,
 ): Promise<Letter> {
   const { since, until } = message;
-  return rule.what === 'digest'
-    ? await digestOf(writing, rule, Date.parse(since), Date.parse(until))
-    : letterOf(writing, rule, message);
+  const letter =
+    rule.what === 'digest'
+      ? await digestOf(writing, rule, Date.parse(since), Date.parse(until))
+      : letterOf(writing, rule, message);
+  // Several sources may tell one channel by the same rules.
+  return writing.source === null ? letter : { ...letter, subject: `${writing.source}: ${letter.subject}` };
 }
 
 const JITTER = 0.1;

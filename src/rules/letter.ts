@@ -34,6 +34,8 @@ export interface Line {
 export interface Writing {
   db: Db;
   feed: ChangeFeed;
+  /** Where there are several; null where there is one without a name. */
+  source: string | null;
   /** The address of the dashboard, without a slash at its end; null where the settings do not say. */
   dashboard: string | null;
   /** For links to the service itself where there is no dashboard. */

@@ -142,4 +142,17 @@ describe('questions over several sources', () => {
     assert.deepEqual(await lines('--since', all[2]?.position ?? ''), all.slice(3));
     assert.deepEqual(await lines('--since', all.at(-1)?.position ?? ''), []);
   });
+
+  it('messages of rules name their source, and lead to its pages', async (t) => {
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 1 } });
+    const rules = { channels: { office: { slack: 'https://example.com/' } }, rules: [] as object[] };
+    rules.rules.push({ name: 'weekly', what: 'digest', every: 'weekly', at: 'mon 09:00', to: ['office'] });
+    writeFileSync(join(site.folder, 'rules.yaml'), JSON.stringify(rules));
+    site.write(['acme', 'beta'], { acme: '    rules_file: rules.yaml\n' });
+    await site.run(['sync', '--source', 'acme']);
+    const env = { DASHBOARD_URL: 'https://mirror.example.com/' };
+    const { stdout, stderr } = await site.run(['rules', 'preview', 'weekly', '--source', 'acme'], env);
+    assert.match(stdout, /acme: Feedback of the last 7 days/, stderr);
+    assert.match(stdout, /https:\/\/mirror\.example\.com\/s\/acme/);
+  });
 });
