@@ -1,0 +1,218 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { inMirror } from '../chaos/invariants/file.ts';
+import { readRows } from '../chaos/invariants/ledger.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../laboratory/server.ts';
+import { spawnCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
+
+/**
+ * Twenty services in one process: one hangs, one refuses the token, one loses half its rows, and one large one is read for the first time.
+ * The process is killed again and again while posts are created. The services are the judge.
+ *
+ *   npm run sources -- --minutes 5 --posts 5000 --large 100000 --kill 60
+ *
+ * `--kill` is the time between two kills in seconds. The services run in this process, and so take part in its times.
+ */
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    posts: { type: 'string', default: '5000' },
+    large: { type: 'string', default: '100000' },
+    kill: { type: 'string', default: '60' },
+  },
+});
+const [minutes, posts, large, killS] = [values.minutes, values.posts, values.large, values.kill].map(
+  Number,
+) as [number, number, number, number];
+const GOOD = Array.from({ length: 16 }, (_, n) => `good-${n + 1}`);
+const BAD: Record<string, SandboxOptions> = {
+  hanging: { faults: 'hang' },
+  refusing: { faults: 'unauthorised' },
+  losing: {},
+  large: { posts: large },
+};
+const READY_MS = 600_000;
+
+const folder = temporaryFolder('sources');
+const sandboxes = new Map<string, Sandbox>();
+for (const name of [...GOOD, ...Object.keys(BAD)]) {
+  const tokens = [{ token: 'sandbox', email: 'owner@example.com', name: 'Owner' }];
+  const options = { posts, pageSize: 100, seed: sandboxes.size, tokens, ...BAD[name] };
+  sandboxes.set(name, await startSandbox(options));
+}
+say(`${sandboxes.size} services are up`);
+
+interface Service {
+  url: string;
+  pid: number;
+  kill(): Promise<void>;
+}
+
+function writeSources(names: readonly string[]): void {
+  const lines = names.map(
+    (name) =>
+      `  ${name}:\n    base_url: ${sandboxes.get(name)?.url}\n    token: sandbox\n    head_every: 5s\n    sweep_every: 30s\n`,
+  );
+  writeFileSync(join(folder, 'sources.yaml'), `sources:\n${lines.join('')}`);
+}
+
+async function start(): Promise<Service> {
+  const env = { HTTP_PORT: '0', LOG_FORMAT: 'json', LOG_LEVEL: 'warn', PUSH_SETTLE: '2s' };
+  const child = spawnCli(['start'], { cwd: folder, env, lifetimeMs: 7_200_000 });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const address = (): string | undefined => /Dashboard: (\S+?)\/?\n/.exec(said)?.[1];
+  await until('it listens', () => address() !== undefined);
+  return {
+    url: address() ?? '',
+    pid: child.pid ?? 0,
+    kill: () =>
+      new Promise((resolve) => {
+        child.once('close', () => resolve());
+        child.kill('SIGKILL');
+      }),
+  };
+}
+
+async function ready({ url }: Service): Promise<string[]> {
+  const answer = await fetch(`${url}/readyz`).catch(() => null);
+  const { sources = {} } = ((await answer?.json()) ?? {}) as { sources?: Record<string, boolean> };
+  return Object.keys(sources).filter((name) => sources[name]);
+}
+
+/** Milliseconds until each of these is ready. */
+async function untilReady(service: Service, names: readonly string[]): Promise<number> {
+  const began = performance.now();
+  await until(
+    'they are ready',
+    async () => {
+      const found = await ready(service);
+      return names.every((name) => found.includes(name));
+    },
+    READY_MS,
+  );
+  return Math.round(performance.now() - began);
+}
+
+function memoryOf({ pid }: Service): number {
+  const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kb) / 1024);
+}
+
+/** Processor time of the whole process so far, in seconds. */
+function processorOf({ pid }: Service): number {
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = rest.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+const times = { pages: [] as number[], creates: [] as number[] };
+let created = 0;
+
+/** A page of a good source, and a post for it. */
+async function visit(service: Service, name: string): Promise<void> {
+  const timed = async (into: number[], path: string, body?: object): Promise<void> => {
+    const began = performance.now();
+    const options = body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const answer = await fetch(`${service.url}/s/${name}/api/v1/posts/${path}`, options);
+    await answer.arrayBuffer();
+    if (answer.ok) into.push(performance.now() - began);
+  };
+  await timed(times.pages, '');
+  const board = sandboxes.get(name)?.world.boards()[0]?.slug;
+  await timed(times.creates, 'create/', { title: `Post ${++created}`, content: 'Words', board });
+}
+
+function told(list: number[]): string {
+  const sorted = list.toSorted((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.ceil(share * sorted.length) - 1] ?? 0).toFixed(0);
+  list.length = 0;
+  return `${sorted.length} times, median ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms`;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+async function visitFor(service: Service, ms: number): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; await delay(100))
+    for (const name of GOOD.slice(0, 4)) await visit(service, name).catch(() => undefined);
+}
+
+const problems: string[] = [];
+const expect = (is: boolean, what: string): void => void (is || problems.push(what));
+
+let service: Service | undefined;
+try {
+  const small = [...GOOD, 'losing'];
+  writeSources(small);
+  service = await start();
+  say(`first sweeps: ready after ${await untilReady(service, GOOD)} ms, ${memoryOf(service)} MB`);
+  await service.kill();
+  service = await start();
+  const cold = await untilReady(service, GOOD);
+  say(
+    `cold start: ready after ${cold} ms, ${processorOf(service)} s of the processor, ${memoryOf(service)} MB`,
+  );
+  await visitFor(service, 20_000);
+  say(`alone: pages ${told(times.pages)}\n       creates ${told(times.creates)}`);
+  sandboxes.get('losing')?.faults.set('empty every=2 on=lists');
+  writeSources([...small, 'hanging', 'refusing', 'large']);
+  const end = performance.now() + minutes * 60_000;
+  for (let kills = 0; performance.now() < end; kills++) {
+    await visitFor(service, killS * 1000);
+    say(
+      `beside the bad ones: pages ${told(times.pages)}\n       creates ${told(times.creates)}, ${memoryOf(service)} MB`,
+    );
+    if (performance.now() >= end) break;
+    await service.kill();
+    service = await start();
+    say(`kill ${kills + 1}: ready after ${await untilReady(service, GOOD)} ms`);
+  }
+  const isSettled = (): boolean =>
+    GOOD.every((name) =>
+      inMirror(mirrorOf(name), readRows).every(({ state }) => ['confirmed', 'uncertain'].includes(state)),
+    );
+  await until('every row came to an end', isSettled, READY_MS);
+  for (const name of GOOD) judge(name);
+  const bad = await ready(service);
+  expect(!bad.includes('hanging') && !bad.includes('refusing'), `the bad ones are ready: ${bad.join()}`);
+  expect(deletedIn('losing') === 0, `losing: ${deletedIn('losing')} false deletions`);
+  say(`${created} posts created; problems: ${problems.join('\n') || 'none'}`);
+} finally {
+  await service?.kill();
+  await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()));
+}
+process.exit(problems.length > 0 ? 1 : 0);
+
+function mirrorOf(name: string): string {
+  return join(folder, 'data', name, 'mirror.db');
+}
+
+function deletedIn(name: string): number {
+  return inMirror(mirrorOf(name), (db) =>
+    Number(db.prepare('SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL').pluck().get()),
+  );
+}
+
+/** Every row arrived once or is shown to a person, and nothing was deleted. */
+function judge(name: string): void {
+  const made = Map.groupBy(sandboxes.get(name)?.world.ledger() ?? [], ({ title }) => title);
+  for (const { title, state, duplicate_of } of inMirror(mirrorOf(name), readRows)) {
+    const count = made.get(title)?.length ?? 0;
+    const isShown = state === 'uncertain' || duplicate_of !== null;
+    expect(count > 0 || state === 'uncertain', `${name}: ${title} is lost`);
+    expect(count < 2 || isShown, `${name}: ${title} is there ${count} times`);
+  }
+  expect(deletedIn(name) === 0, `${name}: ${deletedIn(name)} false deletions`);
+}
