@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { ask } from '../http/client.ts';
 import type { SandboxOptions } from '../laboratory/server.ts';
-import { assertExact } from '../mirror/mirror-rows.ts';
 import { logOf, startService } from '../service/runs.ts';
 import { CHECKOUT, ENTRY, runCli, spawnCli } from '../support/cli.ts';
 import { folderFor } from '../support/folder.ts';
@@ -100,23 +99,6 @@ describe('the service', skipUnless('redis-server'), () => {
     Object.assign(site.env, { QUEUE_URL: redis.url, HTTP_PORT: '0' });
     return site;
   };
-
-  it('sends what another process puts into the outbox, and mirrors what the upstream has', async (t) => {
-    const site = await open(t);
-    const service = site.start(['start', '--push-per-minute', '6000']);
-    await until('two sweeps', () => hasSwept(service));
-    const created = await site.run(['create', '--board', 'bugs', '--title', 'Sent by the service', '--json']);
-    assert.equal(created.code, 0, created.stderr);
-    await until('a post', () => site.sandbox.world.ledger().length >= 1);
-    await stop(service);
-    const again = await site.run(['sync', '--json']);
-    assert.equal(again.code, 0, again.stderr);
-    assertExact(site.mirror, site.sandbox.world);
-    assert.deepEqual(
-      site.sandbox.world.ledger().map(({ title }) => title),
-      ['Sent by the service'],
-    );
-  });
 
   it('told to stop while a create is under way, waits for its answer and begins no other', async (t) => {
     const site = await open(t, { faults: 'latency ms=1500 on=creates' });
