@@ -17,13 +17,14 @@ import { isUnspaced } from '../../text/words.ts';
  *
  * All unclear rows are decided together:
  *
- *   1. `marked`, then `exact`, then `same`, then `part`, each by our author (`marked` by any): confirmed, the earliest post for the earliest
- *      row. A post is given out only if all rows that it is so much like, or more, have the same words. The rows that have their post count.
- *      A `shared` author is enough for `exact` and `same`, if none of these rows has it as `ours`.
- *   2. A post that is left over, and that step 1 would give to rows that have their post: shown as a second post of the one of them that has
- *      the fewest, unless it is more than `near` to a row without one.
- *   3. Any other possible post holds up the rows that it is most like: by text, and then by the letters of common words. They are decided
- *      later while another of these rows is under way, six hours at most. Otherwise they are `uncertain`.
+ *   1. A post is certain for a row if it is `marked`, or `exact`, `same` or `part` by our author. Certain posts are given out in this order of
+ *      texts, the earliest post to the earliest row, and confirm the row. A post is given to no row while it is as certain, or more, for a
+ *      row with other words; rows that have their post count. A `shared` author makes `exact` and `same` certain too, unless the author is
+ *      `ours` for another of these rows.
+ *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like;
+ *      among equals, of the one that has the fewest.
+ *   3. Any other possible post holds up only the rows that it is most like: by text, and then by the letters of common words. They are
+ *      decided later while another of these rows is under way, six hours at most. Otherwise they are `uncertain`.
  *   4. No such post, and the read was not whole: decided later, six hours at most, and `uncertain` then.
  *   5. No such post, and the last answer named a post that cannot be the row's: `uncertain`.
  *   6. No such post, and fewer than 4 unclear attempts or a post sent later in the same way is listed: sent again.
@@ -48,7 +49,7 @@ export interface SentRow {
   dismissed: readonly number[];
   /** Its reference, where the board is known to keep one. */
   mark: string | null;
-  /** It is being sent, or its attempt is too young to be looked for. A row that is decided now is not under way. */
+  /** It is being sent, or its attempt is too young to be looked for. The caller drops the verdicts on rows that are under way. */
   isUnderWay: boolean;
   /** The post that the last answer named, where it cannot be this row's. */
   named: number | null;
@@ -105,7 +106,7 @@ interface Pair {
   common: number;
 }
 
-/** `sent`: rows that have their post, and that a post of the window may be a second one of. */
+/** `unclear`: all rows without a post, those under way too. `sent`: rows that have their post, of which others may be second posts. */
 export function decide(
   unclear: readonly SentRow[],
   posts: readonly ShownPost[],
@@ -115,6 +116,7 @@ export function decide(
   const pairs = pairsOf([...unclear, ...sent], posts, people).sort(byRow);
   const ofPost = Map.groupBy(pairs.filter(isCertain), ({ post }) => post);
   const given = new Set<ShownPost>();
+  // Rows that have their post are found, without a pair.
   const found = new Map<SentRow, Pair | null>(sent.map((row) => [row, null]));
   const isOpen = ({ row, post }: Pair): boolean => !given.has(post) && !found.has(row);
   for (const text of TEXTS)
@@ -137,8 +139,8 @@ export function decide(
     if (first) seconds.set(first.row.id, [...secondsOf(first), post.id]);
   }
   const left = pairs.filter(isOpen).sort(byLikeness);
-  const best = new Map(left.toReversed().map((pair) => [pair.post, pair]));
-  const open = left.filter((pair) => isAsLike(pair, best.get(pair.post)));
+  const byPost = Map.groupBy(left, ({ post }) => post);
+  const open = left.filter((pair) => isAsLike(pair, byPost.get(pair.post)?.[0]));
   const verdicts = unclear.map((row): [number, Verdict] => [row.id, verdictOn(row, found.get(row), open)]);
   return { verdicts: new Map(verdicts), seconds };
 }
@@ -220,10 +222,10 @@ function pairOf(sent: Folded<SentRow>, shown: Folded<ShownPost>, people: People)
   return { row, post, text, author, words: sent.words, common: commonOf(all(sent), all(shown)) };
 }
 
-/** Clocks are slow, times are local, and some services tell the day only. Less where its number says too that it was there before. */
+/** Clocks are slow, times are local, and some services tell the day only. Half an hour is enough where an old number says the same. */
 const TOLERANCE_MS = { date: 24 * 3_600_000, dateAndNumber: 1_800_000 };
 
-/** By its number; else by when the mirror first saw it; else, where the list had not been read before, by its date. */
+/** By its number; else by when the mirror first saw it; else it is new where the whole list was known; else by its date. */
 export function isNew(
   row: Pick<SentRow, 'sentAt' | 'knownMaxId' | 'isListKnown'>,
   { id, firstSeenAt, createdAt }: ShownPost,
@@ -275,10 +277,10 @@ export function learnPeople(sent: readonly SentAuthor[]): People {
 }
 
 /**
- * By the account, where our posts have shown it for this person. An account that has stood for several of our people may stand for any
- * customer: it is `shared` where addresses are true, and `ours` where they are not. Else by the address, where addresses are true; else by
- * whether the account is known of another person. Where none of that tells, the owner is anybody of the team, and a customer is known by the
- * name.
+ * The first of these that tells: the account, where our posts have shown it for this person; an account that has stood for several of our
+ * people, which may stand for any customer (`shared` where addresses are true, else `ours`); the address, where addresses are true; an
+ * account that is not this person's, where this person or the account is known by another post of ours (`other`); for the owner, whether
+ * the author is of the team; for a customer, the name.
  */
 export function authorOf(
   { email, name }: Pick<SentRow, 'email' | 'name'>,
@@ -307,10 +309,10 @@ const NEAR_SHARE = 1 / 2;
 
 /**
  * `marked`: the content shows the row's reference. `exact`: title and content are equal but for markup and spaces, on the same board.
- * `same`: their letters and digits are equal, on the same board. `part`: words are only left out, and the title is whole or 20 letters are
- * left; or words are only added to 20 letters or more; or the same letters and digits are on another board. `near`: half of the letters of
- * the shorter title are in words of both. `far`: nothing of that, or neither a word of the titles nor the first letters of title or content
- * are in both.
+ * `same`: their letters and digits are equal, on the same board. `part` is one of three: on the same board words are only left out, and the
+ * title is whole or 20 letters are left; on the same board words are only added, to 20 letters or more; the letters and digits are equal on
+ * another board. `near`: half of the letters of the shorter title are in words of both. `far`: nothing of that, or neither a word of the
+ * titles nor the first letters of title or content are in both.
  */
 export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   const { mark, board } = sent.of;
