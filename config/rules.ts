@@ -6,7 +6,7 @@ import { machineZone, type Parse, timeZone } from './parse.ts';
 import { loadYaml } from './source-file.ts';
 import { webhookSecret, webhookUrl } from './webhooks.ts';
 
-/** RULES_FILE as the program uses it. */
+/** The file of rules as the program uses it. */
 export interface RulesFile {
   rules: ConfiguredRule[];
   channels: ConfiguredChannel[];
@@ -83,17 +83,17 @@ export const CHANNEL_FIELDS = {
   secret_file: { ...TEXT, description: 'path of a file with that key' },
 };
 
-/** Reads a YAML or JSON file. Throws AppError('usage') with every problem; no address and no key is in it. */
-export function readRules(path: string, cwd: string, usualZone: string | null): RulesFile {
+/** What a text of YAML or JSON says. Throws AppError('usage') with every problem; no address and no key is in it. */
+export function rulesIn(text: string, cwd: string, usualZone: string | null): RulesFile {
   const problems: string[] = [];
-  const file = objectIn(parsed(resolve(cwd, path)), 'RULES_FILE', problems);
+  const file = objectIn(documentOf(text).toJS() ?? {}, 'the file', problems);
   const zone = usualZone ?? machineZone();
-  unknownIn(file, ['channels', 'rules'], 'RULES_FILE', problems);
+  unknownIn(file, ['channels', 'rules'], 'the file', problems);
   const channels = Object.entries(objectIn(file.channels ?? {}, 'channels', problems)).flatMap(
     ([name, given]) => attempt(problems, `channel "${name}"`, () => channelOf(name, given, cwd)),
   );
   const list: unknown[] = Array.isArray(file.rules) ? file.rules : [];
-  if (list.length === 0) problems.push('"rules" must be a list with at least one rule');
+  if (!Array.isArray(file.rules ?? [])) problems.push('"rules" must be a list');
   const rules = list.flatMap((given, i) =>
     attempt(problems, `rule ${i + 1}`, () =>
       ruleOf(
@@ -106,19 +106,43 @@ export function readRules(path: string, cwd: string, usualZone: string | null): 
   for (const [i, { name }] of rules.entries())
     if (rules.findIndex((other) => other.name === name) < i) problems.push(`two rules are called "${name}"`);
   if (problems.length > 0)
-    throw new AppError('usage', `RULES_FILE has mistakes:\n${problems.map((one) => `  ${one}`).join('\n')}`, {
+    throw new AppError('usage', `the rules have mistakes:\n${problems.map((one) => `  ${one}`).join('\n')}`, {
       hint: 'docs/rules.md has an example of each rule and channel.',
     });
   return { rules, channels };
 }
 
-function parsed(path: string): unknown {
-  let text: string;
+export function rulesText(path: string): string {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new AppError('usage', `RULES_FILE cannot be read (${String(Reflect.get(Object(error), 'code'))})`);
   }
+}
+
+/** The text with another rule or channel: the one of its name, or one more; without it where `given` is null. Comments stay. */
+export function changedRules(text: string, change: RulesChange): string {
+  const document = documentOf(text);
+  if (change.channel !== undefined) {
+    const at = ['channels', change.channel];
+    if (change.given === null) document.deleteIn(at);
+    else document.setIn(at, document.createNode(change.given));
+    return String(document);
+  }
+  const rules: unknown[] = Object(document.toJS()).rules ?? [];
+  const found = rules.findIndex((rule) => Object(rule).name === change.rule);
+  const at = ['rules', found < 0 ? rules.length : found];
+  if (change.given === null) document.deleteIn(at);
+  else if (rules.length === 0) document.set('rules', document.createNode([change.given]));
+  else document.setIn(at, document.createNode(change.given));
+  return String(document);
+}
+
+export type RulesChange =
+  | { rule: string; channel?: undefined; given: Record<string, unknown> | null }
+  | { channel: string; given: Record<string, unknown> | null };
+
+function documentOf(text: string) {
   const yaml = loadYaml();
   const lines = new yaml.LineCounter();
   // No pretty errors: they quote the line, and it may hold an address of Slack.
@@ -127,14 +151,15 @@ function parsed(path: string): unknown {
   if (error)
     throw new AppError(
       'usage',
-      `RULES_FILE is not YAML: line ${lines.linePos(error.pos[0]).line}: ${error.message}`,
+      `the rules are not YAML: line ${lines.linePos(error.pos[0]).line}: ${error.message}`,
     );
   try {
-    return document.toJS();
+    document.toJS();
   } catch (error) {
     // Aliases that stand for millions of values.
-    throw new AppError('usage', `RULES_FILE cannot be used: ${messageOf(error)}`);
+    throw new AppError('usage', `the rules cannot be used: ${messageOf(error)}`);
   }
+  return document;
 }
 
 type Given = Record<string, unknown>;

@@ -278,6 +278,7 @@ export const SETTINGS = {
     env: 'RULES_FILE',
     parse: text,
     fallback: null,
+    fallbackText: '$DATA_DIR/rules.yaml',
     meaning: 'YAML or JSON file with rules: what is told by mail, Slack, Teams or webhook, and how often',
   }),
   smtpUrl: setting<Secret | null>({

@@ -47,7 +47,7 @@ export interface App {
   state: ServiceState;
   /** Null where there are none, and in commands: the service delivers. */
   webhooks: Webhooks | null;
-  /** Null where RULES_FILE is not set, and in commands. */
+  /** Null in commands. */
   rules: Rules | null;
   /** The copy in PostgreSQL; null where there is none, and in commands. */
   publisher: Publishing | null;
@@ -138,9 +138,8 @@ async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promi
   return openWebhooks(settings, mirrorId);
 }
 
-/** The same for rules. */
-async function rulesOf(settings: Settings, cwd: string): Promise<Rules | null> {
-  if (settings.rulesFile === null) return null;
+/** Also without a rule: the first one may come while the service runs. */
+async function rulesOf(settings: Settings, cwd: string): Promise<Rules> {
   const { openRules } = await import('./app/rules.ts');
   return openRules(settings, cwd);
 }

@@ -1,8 +1,17 @@
+import { join, resolve } from 'node:path';
 import type { Settings } from '../../config/load.ts';
-import { readRules } from '../../config/rules.ts';
+import {
+  changedRules,
+  RULE_FIELDS,
+  type RulesChange,
+  type RulesFile,
+  rulesIn,
+  rulesText,
+} from '../../config/rules.ts';
 import { systemClock } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { AppError } from '../base/errors.ts';
+import { isThere, replaceFile } from '../base/files.ts';
 import { openChangeFeed } from '../changes/feed.ts';
 import { type Busy, type Lock, takeLock } from '../db/lock.ts';
 import { readMeta } from '../db/sql.ts';
@@ -16,38 +25,54 @@ import { holder, mirrorOf } from './place.ts';
 
 export interface Rules {
   deps: EngineDeps;
+  /** Takes in what the file says by now. Throws AppError('usage') where it has mistakes, and goes on with what it said before. */
+  reload(): void;
+  /** What a rule of the file may say. */
+  fields: readonly string[];
+  /** Writes a rule or a channel into the file, or takes it out. */
+  change(change: RulesChange): Promise<void>;
   /** One process of a mirror tells. */
   lock(): Lock | Busy;
   close(): Promise<void>;
 }
 
-/** The rules of RULES_FILE, and what it takes to look at them and to tell. */
+/** The file of rules: RULES_FILE, or one in the data folder that the command and the dashboard make. */
+function fileOf({ rulesFile, dataDir, timeZone, smtpUrl, mailFrom }: Settings, cwd: string) {
+  const path = rulesFile === null ? join(dataDir, 'rules.yaml') : resolve(cwd, rulesFile);
+  const read = (): string => (rulesFile === null && !isThere(path) ? '' : rulesText(path));
+  const parse = (text: string): RulesFile => {
+    const file = rulesIn(text, cwd, timeZone);
+    if (file.channels.some(({ kind }) => kind === 'mail') && (!smtpUrl || !mailFrom))
+      throw new AppError('usage', 'a channel of the rules has mail, and SMTP_URL or MAIL_FROM is not set');
+    return file;
+  };
+  return {
+    read,
+    parse,
+    async write(text: string): Promise<void> {
+      parse(text);
+      await replaceFile(path, async (handle) => void (await handle.writeFile(text)));
+    },
+  };
+}
+
+/** The rules, and what it takes to look at them and to tell. */
 export function openRules(settings: Settings, cwd: string): Rules {
-  const {
-    rulesFile,
-    smtpUrl,
-    mailFrom,
-    dashboardUrl,
-    baseUrl,
-    webhookAllow,
-    deliveredStatuses,
-    timeZone,
-    source,
-  } = settings;
-  if (rulesFile === null)
-    throw new AppError('usage', 'RULES_FILE is not set', { hint: 'docs/rules.md says what the file holds.' });
-  const { rules, channels } = readRules(rulesFile, cwd, timeZone);
-  if (channels.some(({ kind }) => kind === 'mail') && (!smtpUrl || !mailFrom))
-    throw new AppError('usage', 'RULES_FILE has a channel with mail, and SMTP_URL or MAIL_FROM is not set');
+  const { smtpUrl, mailFrom, dashboardUrl, baseUrl, webhookAllow, deliveredStatuses, source } = settings;
+  const file = fileOf(settings, cwd);
+  let text = file.read();
+  const { rules, channels } = file.parse(text);
   const mirror = mirrorOf(settings);
   const store = openRuleStore(mirror);
   const db = openMirrorReadOnly(mirror);
   const [feed, reader] = [openChangeFeed(mirror), openReportReader(mirror)];
   const webhooks = createWebhookSender({ allow: webhookAllow ?? [] });
-  store.keepOnly(
-    rules.map(({ name }) => name),
-    channels.map(({ name }) => name),
-  );
+  const keepOnly = ({ rules: some, channels: others }: RulesFile): void =>
+    store.keepOnly(
+      some.map(({ name }) => name),
+      others.map(({ name }) => name),
+    );
+  keepOnly({ rules, channels });
   const statuses = db.prepare<[], { id: number; name: string; color: string }>(
     'SELECT id, name, color FROM statuses',
   );
@@ -65,18 +90,33 @@ export function openRules(settings: Settings, cwd: string): Rules {
     usualDelivered: deliveredStatuses,
   };
   const mail = smtpUrl && mailFrom ? { url: smtpUrl, from: mailFrom } : null;
+  const deps: EngineDeps = {
+    rules,
+    channels,
+    store,
+    facts: { db, feed, reader, finished },
+    writing,
+    sending: { webhooks, mail, now: () => systemClock.now() },
+    mirrorId: readMeta(db, 'mirror_id') ?? '',
+    clock: systemClock,
+    random: Math.random,
+    crashPoint,
+  };
+  const reload = (): void => {
+    const now = file.read();
+    if (now === text) return;
+    text = now;
+    const said = file.parse(now);
+    Object.assign(deps, said);
+    keepOnly(said);
+  };
   return {
-    deps: {
-      rules,
-      channels,
-      store,
-      facts: { db, feed, finished },
-      writing,
-      sending: { webhooks, mail, now: () => systemClock.now() },
-      mirrorId: readMeta(db, 'mirror_id') ?? '',
-      clock: systemClock,
-      random: Math.random,
-      crashPoint,
+    deps,
+    fields: Object.keys(RULE_FIELDS),
+    reload,
+    async change(change) {
+      await file.write(changedRules(file.read(), change));
+      reload();
     },
     lock: () => takeLock(`${mirror.path}.rules.lock`, holder('rules')),
     async close() {

@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { RULE_EVERY, RULE_WHATS } from '../../config/rules.ts';
 import type { Rules } from '../app/rules.ts';
 import { AppError } from '../base/errors.ts';
 import type { RuleView, TestResult } from '../rules/engine.ts';
@@ -10,7 +12,7 @@ import { table } from './table.ts';
 export function register(program: Command, stop: AbortSignal): void {
   const rules = program
     .command('rules')
-    .description('what people are told by mail, Slack, Teams or webhook, and how often (RULES_FILE)')
+    .description('what people are told by mail, Slack, Teams or webhook, and how often')
     .addHelpText('after', HELP);
   const on = (
     name: string,
@@ -29,6 +31,37 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('the rules, when each tells next, and what was not sent')
     .addHelpText('after', '\nExample:\n  feedback-mirror rules list')
     .action(() => list(openContext(program, stop)));
+  rules
+    .command('channel')
+    .argument('<channel>', 'its name: letters, digits, - and _')
+    .description('set where messages go, under a name for rules')
+    .option('--mail <addresses>', 'by mail, with commas between; needs SMTP_URL and MAIL_FROM')
+    .option('--slack-file <path>', 'to Slack: a file with the address of an incoming webhook')
+    .option('--teams-file <path>', 'to Teams: a file with the address of an incoming webhook')
+    .option('--webhook <url>', 'to a program, signed with the key in --secret-file')
+    .option('--secret-file <path>', 'the key for --webhook: 24 to 64 bytes in base64')
+    .option('--remove', 'take it out of the file')
+    .addHelpText('after', '\nExample:\n  feedback-mirror rules channel product --mail pm@example.com')
+    .action((name: string, flags: ChannelFlags) => setChannel(openContext(program, stop), name, flags));
+  rules
+    .command('set')
+    .argument('<rule>', 'its name: letters, digits, - and _')
+    .description('set what is told, how often and where; a rule of this name is replaced')
+    .requiredOption('--what <what>', RULE_WHATS.join(', '))
+    .requiredOption('--every <how often>', RULE_EVERY.join(', '))
+    .requiredOption('--to <channels>', 'names of channels, with commas between')
+    .option('--at <time>', 'of daily and weekly: 09:00, or mon 09:00')
+    .option('--zone <zone>', 'time zone of --at, such as Europe/Berlin')
+    .option('--boards <names>', 'only these boards, with commas between')
+    .option('--statuses <names>', 'of status: only posts that get one of these')
+    .option('--segment <filter>', 'of customer: such as plan=Pro')
+    .option('--days <number>', 'of unanswered: after so many days')
+    .addHelpText(
+      'after',
+      '\nExample:\n  feedback-mirror rules set monday --what digest --every weekly --at "mon 09:00" --to product',
+    )
+    .action((name: string, flags: RuleOptions) => setRule(openContext(program, stop), name, flags));
+  on('remove', 'take the rule out of the file', remove);
   on('preview', 'what the rule would tell of its last period', preview);
   on('test', 'send that to its channels, marked as a test', test);
   on('pause', 'tell nothing until it is resumed', (context, rules, rule) =>
@@ -41,13 +74,75 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-The service looks at the rules and sends. docs/rules.md has an example of each rule. SMTP_URL and MAIL_FROM set the mail
+The rules are in a file, RULES_FILE or rules.yaml in the data folder. Edit it, or use "channel", "set" and "remove". The
+service takes in a change within seconds. docs/rules.md has an example of each rule. SMTP_URL and MAIL_FROM set the mail
 server, and DASHBOARD_URL the address that links go to.
 
 Examples:
+  feedback-mirror rules channel product --mail pm@example.com
+  feedback-mirror rules set monday --what digest --every weekly --at "mon 09:00" --to product
   feedback-mirror rules
   feedback-mirror rules preview monday
   feedback-mirror rules test monday`;
+
+interface ChannelFlags {
+  mail?: string;
+  slackFile?: string;
+  teamsFile?: string;
+  webhook?: string;
+  secretFile?: string;
+  remove?: true;
+}
+
+interface RuleOptions extends Record<'what' | 'every' | 'to', string> {
+  at?: string;
+  zone?: string;
+  boards?: string;
+  statuses?: string;
+  segment?: string;
+  days?: string;
+}
+
+/** A text with commas between, as a list. */
+function listOf(text: string | undefined): string[] | undefined {
+  return text?.split(',').map((part) => part.trim());
+}
+
+async function setChannel(context: Context, channel: string, flags: ChannelFlags): Promise<void> {
+  const { mail, slackFile, teamsFile, webhook, secretFile, remove: isRemoved } = flags;
+  const place = (path: string | undefined) => path && resolve(context.input.cwd, path);
+  const given = {
+    ...{ mail: listOf(mail), slack_file: place(slackFile), teams_file: place(teamsFile) },
+    ...{ webhook, secret_file: place(secretFile) },
+  };
+  await using rules = closing(await open(context));
+  await rules.change({ channel, given: isRemoved ? null : said(given) });
+  const done = isRemoved ? 'removed' : 'set';
+  context.answer({ channel, done }, () => `the channel ${channel} is ${done}`);
+}
+
+async function setRule(context: Context, rule: string, flags: RuleOptions): Promise<void> {
+  const { to, boards, statuses, days, ...texts } = flags;
+  const lists = { boards: listOf(boards), statuses: listOf(statuses), to: listOf(to) };
+  const given = { name: rule, ...texts, days: days === undefined ? undefined : Number(days), ...lists };
+  await using rules = closing(await open(context));
+  await rules.change({ rule, given: said(given) });
+  const { viewRules } = await import('../rules/engine.ts');
+  const views = viewRules(rules.deps);
+  context.answer(
+    views.find(({ name }) => name === rule),
+    () => listText(views),
+  );
+}
+
+async function remove({ answer }: Context, rules: Rules, { name }: Rule): Promise<void> {
+  await rules.change({ rule: name, given: null });
+  answer({ rule: name, removed: true }, () => `${name} is removed`);
+}
+
+function said(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
 
 async function open({ settings, input }: Context): Promise<Rules> {
   const { openRules } = await import('../app/rules.ts');
@@ -65,7 +160,10 @@ async function withRule(
   if (!rule) {
     const close = nearest(wanted, names);
     throw new AppError('usage', `there is no rule "${wanted}"`, {
-      hint: `${close === null ? '' : `Did you mean ${close}? `}The rules are ${names.join(', ')}.`,
+      hint:
+        names.length === 0
+          ? NONE
+          : `${close === null ? '' : `Did you mean ${close}? `}The rules are ${names.join(', ')}.`,
     });
   }
   await work(context, rules, rule);
@@ -78,7 +176,10 @@ async function list(context: Context): Promise<void> {
   context.answer(views, () => listText(views));
 }
 
+const NONE = 'There is no rule yet. "feedback-mirror rules --help" has two commands to begin with.';
+
 function listText(views: readonly RuleView[]): string {
+  if (views.length === 0) return NONE;
   const rows = views.map(({ name, what, every, to, pausedAt, next, waiting, failed }) => {
     const when = pausedAt === null ? (next ?? 'at once') : 'paused';
     return [name, what, every, to.join(', '), when, waiting, failed];

@@ -306,7 +306,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   report_packed: 'up to which row they are packed',
   report_changes: 'packed rows that were written since',
   import_duplicates: 'rows of a file that look like posts, until it is imported',
-  rules: 'how far each rule of RULES_FILE has looked',
+  rules: 'how far each rule has looked',
   rule_messages: 'messages of rules, as ids and periods',
   rule_deliveries: 'what became of a message in each channel',
   rule_alarms: 'boards that a rule told of as unusual',

@@ -25,22 +25,21 @@ export interface EngineDeps {
 }
 
 /** Looks at every rule once and writes down what there is to tell. A rule that fails keeps no other from it. */
-export function lookAtRules(deps: EngineDeps): {
-  made: number;
-  failures: { rule: string; error: unknown }[];
-} {
+export async function lookAtRules(
+  deps: EngineDeps,
+): Promise<{ made: number; failures: { rule: string; error: unknown }[] }> {
   const failures: { rule: string; error: unknown }[] = [];
   let made = 0;
   for (const rule of deps.rules)
     try {
-      if (makeMessage(deps, rule, deps.clock.now())) made++;
+      if (await makeMessage(deps, rule, deps.clock.now())) made++;
     } catch (error) {
       failures.push({ rule: rule.name, error });
     }
   return { made, failures };
 }
 
-function makeMessage({ store, facts }: EngineDeps, rule: Rule, now: number): boolean {
+async function makeMessage({ store, facts }: EngineDeps, rule: Rule, now: number): Promise<boolean> {
   const state = store.state(rule.name, now, lastSlot(rule, now));
   if (state.paused_at !== null) return false;
   if (isAhead(state, now))
@@ -55,7 +54,7 @@ function makeMessage({ store, facts }: EngineDeps, rule: Rule, now: number): boo
   if (slot === null) return false;
   const span = { position: state.position, since: sinceOf(state, now), until: slot };
   const alarmed = (name: string, since: number) => store.alarmedSince(name, since);
-  const { items, position } = gather({ ...facts, alarmed }, rule, {
+  const { items, position } = await gather({ ...facts, alarmed }, rule, {
     ...span,
     position: kept(facts.feed, state),
   });
@@ -130,7 +129,7 @@ async function attempt(
   const rule = rules.find(({ name }) => name === one.rule);
   const message = store.message(one.rule, one.key);
   if (!rule || !message) {
-    store.noteFailed(one, { at: null, isUnclear: false, error: 'the rule is not in RULES_FILE any more' });
+    store.noteFailed(one, { at: null, isUnclear: false, error: 'the rule is not in the file any more' });
     return null;
   }
   const letter = { ...(await writeLetter(deps, rule, message)), isRepeated: one.unclear === 1 };
@@ -186,7 +185,11 @@ export async function previewLetter(
   const until = lastSlot(rule, deps.clock.now()) ?? deps.clock.now();
   const since = until - PERIOD_MS[rule.every];
   const position = positionBefore(deps.facts.feed, deps.facts.db, since);
-  const { items } = gather({ ...deps.facts, alarmed: () => new Set() }, rule, { position, since, until });
+  const { items } = await gather({ ...deps.facts, alarmed: () => new Set() }, rule, {
+    position,
+    since,
+    until,
+  });
   const [from, to] = [new Date(since).toISOString(), new Date(until).toISOString()];
   return await writeLetter(deps, rule, {
     rule: rule.name,

@@ -2,9 +2,11 @@ import type { Change } from '../changes/change.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
+import { GAIN_COLUMNS, walkGains } from '../reports/gains.ts';
+import type { ReportReader } from '../reports/store.ts';
 import { segmentReader } from '../segments/filter.ts';
 import { peopleOf } from '../segments/people.ts';
-import { HISTORY_DAYS, judgeVotes, WINDOW_DAYS } from './decide/unusual.ts';
+import { HISTORY_DAYS, judgeVotes, spreadOverPauses, WINDOW_DAYS } from './decide/unusual.ts';
 import type { Item, Rule } from './rule.ts';
 
 /** What a rule looks at: changes after a position, and the time from one look to the next. */
@@ -23,6 +25,7 @@ export interface Gathered {
 export interface Facts {
   db: Db;
   feed: ChangeFeed;
+  reader: ReportReader;
   /** Boards of which the rule told lately. */
   alarmed(rule: string, since: number): ReadonlySet<number>;
   /** Ids of the statuses after which no reply is expected. */
@@ -40,12 +43,12 @@ const TYPES: Partial<Record<Rule['what'], readonly string[]>> = {
 const MOST_ITEMS = 500;
 
 /** What there is to tell of since the rule looked last. */
-export function gather(facts: Facts, rule: Rule, span: GatherSpan): Gathered {
+export async function gather(facts: Facts, rule: Rule, span: GatherSpan): Promise<Gathered> {
   const types = TYPES[rule.what];
   if (types) return changesFor(facts, rule, types, span);
   const position = span.position;
   if (rule.what === 'unanswered') return { items: unanswered(facts, rule, span), position };
-  if (rule.what === 'votes') return { items: unusualVotes(facts, rule, span), position };
+  if (rule.what === 'votes') return { items: await unusualVotes(facts, rule, span), position };
   if (rule.what === 'drift') return { items: drifts(facts, span), position };
   return { items: [], position };
 }
@@ -103,43 +106,33 @@ function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, un
     .map((id): Item => ({ kind: 'post', id }));
 }
 
-/** What each post of a board had at the end of a day is what its last version of that day says. */
-const VOTES = `
-  WITH versions AS (
-    SELECT v.post_id, v.observed_at AS at, v.votes_count AS votes, v.board_id AS board FROM post_versions v
-     UNION ALL SELECT p.id, p.version_at, p.votes_count, p.board_id FROM posts p WHERE p.version_at >= $since),
-       steps AS (
-    SELECT board, at, votes - coalesce(lag(votes) OVER (PARTITION BY post_id ORDER BY at),
-             (SELECT iif(p.created >= $since, 0, votes) FROM posts p WHERE p.id = versions.post_id)) AS gained
-      FROM versions)
-  SELECT board, CAST((unixepoch(at) - $begin) / 86400 AS INTEGER) AS day, sum(gained) AS votes
-    FROM steps WHERE at >= $since AND at < $until AND gained > 0 GROUP BY 1, 2`;
-
+const DAYS = HISTORY_DAYS + WINDOW_DAYS;
 /** A board is told of once for a rise: not again within a week. */
 const SILENT_DAYS = 7;
 
-function unusualVotes({ db, alarmed }: Facts, rule: Rule, { until }: GatherSpan): Item[] {
-  const begin = until - (HISTORY_DAYS + WINDOW_DAYS) * DAY_MS;
-  const first = scalar(db)<[], string | null>(
-    "SELECT min(finished_at) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete'",
-  ).get();
-  const watchedDays = first == null ? 0 : Math.floor((until - Date.parse(first)) / DAY_MS);
-  const days = Math.min(HISTORY_DAYS + WINDOW_DAYS, watchedDays);
-  const bound = {
-    since: new Date(begin).toISOString(),
-    until: new Date(until).toISOString(),
-    begin: begin / 1000,
-  };
-  const rows = db.prepare<object, { board: number; day: number; votes: number }>(VOTES).all(bound);
+async function unusualVotes(
+  { db, reader, alarmed }: Facts,
+  rule: Rule,
+  { until }: GatherSpan,
+): Promise<Item[]> {
+  const { first, looks } = await reader.watched();
+  const begin = until - DAYS * DAY_MS;
+  const watchedDays = first === null ? 0 : Math.floor((until - Date.parse(first)) / DAY_MS);
+  const dayOf = (at: number): number => Math.floor((at - begin) / DAY_MS);
+  const days = new Set(Array.from(looks, dayOf));
+  const seen = new Map(boardIds(db, rule.boards).map((id) => [id, new Array<number>(DAYS).fill(0)]));
+  const span = { now: until, observed: Date.parse(first ?? ''), from: begin, until };
+  walkGains(await reader.columns(GAIN_COLUMNS), span, (_, votes, at, board) => {
+    const daily = seen.get(board);
+    if (daily) daily[dayOf(at)] = (daily[dayOf(at)] ?? 0) + votes;
+  });
   const silent = alarmed(rule.name, until - SILENT_DAYS * DAY_MS);
-  const boards = boardIds(db, rule.boards);
-  return boards.flatMap((board): Item[] => {
-    const daily = new Array<number>(HISTORY_DAYS + WINDOW_DAYS).fill(0);
-    for (const row of rows) if (row.board === board) daily[row.day] = row.votes;
-    const { isUnusual, votes, usual } = judgeVotes(daily.slice(daily.length - days), boards.length);
-    if (!isUnusual || silent.has(board)) return [];
+  return [...seen].flatMap(([id, all]): Item[] => {
+    const daily = spreadOverPauses(all, (day) => days.has(day)).slice(-Math.min(DAYS, watchedDays));
+    const { isUnusual, votes, usual } = judgeVotes(watchedDays === 0 ? [] : daily, seen.size);
+    if (!isUnusual || silent.has(id)) return [];
     const from = new Date(until - WINDOW_DAYS * DAY_MS).toISOString();
-    return [{ kind: 'board', id: board, votes, usual, from, to: new Date(until).toISOString() }];
+    return [{ kind: 'board', id, votes, usual, from, to: new Date(until).toISOString() }];
   });
 }
 

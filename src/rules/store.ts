@@ -122,7 +122,7 @@ function deliveryWrites(db: Db) {
   const again = db.prepare(`
     UPDATE rule_deliveries SET state = 'waiting', attempts = 0, not_before = NULL WHERE rule = ? AND state = 'failed'`);
   const drop = db.prepare(`
-    UPDATE rule_deliveries SET state = 'failed', error = 'the rule or the channel is not in RULES_FILE any more'
+    UPDATE rule_deliveries SET state = 'failed', error = 'the rule or the channel is not in the file any more'
      WHERE ${OPEN} AND (rule NOT IN (SELECT value FROM json_each($rules)) OR channel NOT IN (SELECT value FROM json_each($channels)))`);
   const list = db.prepare<[string, number], RuleDelivery>(`
     SELECT d.* FROM rule_deliveries d JOIN rule_messages m USING (rule, key) WHERE d.rule = ? ORDER BY m.made_at DESC, d.channel LIMIT ?`);

@@ -57,7 +57,7 @@ export async function keepTelling({ app, signal }: WorkContext, periods: Telling
 
 async function tell(
   { app, signal }: Pick<WorkContext, 'app' | 'signal'>,
-  { deps }: Rules,
+  { deps, reload }: Rules,
   { lookMs, deliverMs }: TellingPeriods,
 ): Promise<void> {
   const { log } = app;
@@ -67,19 +67,30 @@ async function tell(
       { event: 'rules.interrupted', messages: interrupted },
       `${counted(interrupted, 'message')} of rules may have been sent before the last stop: the next attempt says that it is repeated`,
     );
-  const looking = loop({ ...app, signal, name: 'looking at the rules', everyMs: lookMs }, async () => {
-    for (const { rule, error } of lookAtRules(deps).failures)
+  const delivering = new Map<string, Promise<void>>();
+  const deliverAll = (): void => {
+    for (const { name } of deps.channels)
+      if (!delivering.has(name))
+        delivering.set(
+          name,
+          loop({ ...app, signal, name: `telling the channel ${name}`, everyMs: deliverMs }, async () => {
+            const channel = deps.channels.find((one) => one.name === name);
+            if (channel) await unlessStopped(signal, deliver(app, deps, channel, signal));
+          }),
+        );
+  };
+  await loop({ ...app, signal, name: 'looking at the rules', everyMs: lookMs }, async () => {
+    // A channel that is away holds up neither the rules nor another channel.
+    deliverAll();
+    reload();
+    deliverAll();
+    for (const { rule, error } of (await lookAtRules(deps)).failures)
       log.error(
         { event: 'rules.failed', rule, code: codeOf(error) },
         `the rule ${rule} could not be looked at: ${messageOf(error)}`,
       );
   });
-  const delivering = deps.channels.map((channel) =>
-    loop({ ...app, signal, name: `telling the channel ${channel.name}`, everyMs: deliverMs }, () =>
-      unlessStopped(signal, deliver(app, deps, channel, signal)),
-    ),
-  );
-  await Promise.all([looking, ...delivering]);
+  await Promise.all(delivering.values());
 }
 
 async function deliver(

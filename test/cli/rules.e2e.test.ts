@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openBench } from '../rules/bench.ts';
 import { runCli } from '../support/cli.ts';
@@ -33,9 +34,24 @@ describe('feedback-mirror rules', () => {
     assert.match(unknown.stderr, /no rule "mondy"\nDid you mean monday\?/);
   });
 
-  it('says what to set where there is no file', async () => {
-    const { code, stderr } = await runCli(['rules']);
-    assert.equal(code, 2);
-    assert.match(stderr, /RULES_FILE is not set\ndocs\/rules\.md/);
+  it('makes the file in the data folder, with channels and rules, and takes a rule out again', async (t) => {
+    const { env, path } = await openBench(t, { channels: {}, rules: [] });
+    const { RULES_FILE: _, ...plain } = env;
+    const folder = join(dirname(path), 'own');
+    const own = { ...plain, DATA_DIR: folder, SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'f@example.com' };
+    const run = (...args: string[]) => runCli(['rules', ...args], { env: own, cwd: dirname(path) });
+    mkdirSync(folder);
+    assert.match((await run()).stdout, /There is no rule yet/);
+    assert.equal((await run('channel', 'pm', '--mail', 'pm@example.com, cto@example.com')).code, 0);
+    const monday = ['--what', 'digest', '--every', 'weekly', '--at', 'tue 7:30', '--zone', 'Europe/Berlin'];
+    const set = await run('set', 'monday', ...monday, '--to', 'pm');
+    assert.match(set.stdout, /monday +digest +weekly +pm/);
+    const wrong = await run('set', 'other', '--what', 'digest', '--every', 'hourly', '--to', 'nobody');
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /"digest" can come daily or weekly/);
+    assert.match(readFileSync(join(folder, 'rules.yaml'), 'utf8'), /cto@example\.com[\s\S]*tue 7:30/);
+    assert.equal(statSync(join(folder, 'rules.yaml')).mode & 0o777, 0o600);
+    assert.match((await run('remove', 'monday')).stdout, /monday is removed/);
+    assert.match((await run()).stdout, /There is no rule yet/);
   });
 });

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readRules } from '../../config/rules.ts';
+import { changedRules, rulesIn, rulesText } from '../../config/rules.ts';
 import { folderFor } from '../support/folder.ts';
 
 function read(t: TestContext, text: string) {
-  const folder = folderFor(t, 'rules');
-  writeFileSync(join(folder, 'rules.yaml'), text);
-  return readRules('rules.yaml', folder, 'UTC');
+  return rulesIn(text, folderFor(t, 'rules'), 'UTC');
 }
 
 const CHANNELS = `channels:
@@ -42,7 +38,7 @@ describe('the file of rules', () => {
       const inner = i === 0 ? 'x' : `*a${i - 1}`;
       return `a${i}: &a${i} [${Array(9).fill(inner).join(', ')}]`;
     });
-    assert.throws(() => read(t, levels.join('\n')), /RULES_FILE cannot be used: Excessive alias count/);
+    assert.throws(() => read(t, levels.join('\n')), /the rules cannot be used: Excessive alias count/);
   });
 
   it('is refused with every mistake at once, and without a secret', (t) => {
@@ -73,6 +69,35 @@ rules:
       },
     );
     assert.throws(() => read(t, 'rules: [\n- x: }\n'), /not YAML: line \d/);
-    assert.throws(() => readRules('nowhere.yaml', '/', null), /cannot be read \(ENOENT\)/);
+    assert.throws(() => rulesText('/nowhere.yaml'), /cannot be read \(ENOENT\)/);
+  });
+
+  it('keeps its comments and the other rules where one is set or removed', (t) => {
+    const text = `# who is told
+${CHANNELS}rules:
+  # on Mondays
+  - { name: monday, what: digest, every: weekly, to: [pm] }
+  - { name: late, what: unanswered, every: daily, to: [team] }
+`;
+    const given = { name: 'late', what: 'unanswered', every: 'daily', days: 3, to: ['pm', 'team'] };
+    const set = changedRules(text, { rule: 'late', given });
+    assert.match(set, /# who is told[\s\S]*# on Mondays/);
+    const names = (of: string) => read(t, of).rules.map(({ name, days }) => [name, days]);
+    assert.deepEqual(names(set), [
+      ['monday', 7],
+      ['late', 3],
+    ]);
+    const without = changedRules(changedRules(set, { rule: 'monday', given: null }), {
+      rule: 'late',
+      given: null,
+    });
+    assert.deepEqual(names(without), []);
+    const channel = changedRules('', { channel: 'pm', given: { mail: ['pm@example.com'] } });
+    const first = changedRules(channel, {
+      rule: 'a',
+      given: { name: 'a', what: 'votes', every: 'daily', to: ['pm'] },
+    });
+    assert.deepEqual(names(first), [['a', 7]]);
+    assert.throws(() => read(t, changedRules(first, { channel: 'pm', given: null })), /no channel "pm"/);
   });
 });

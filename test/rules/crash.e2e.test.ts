@@ -25,11 +25,11 @@ async function openWaiting(t: TestContext) {
     rules: [{ name: 'posts', what: 'new-posts', every: 'at-once', to: ['pm'] }],
   };
   const bench = await openBench(t, file, { SMTP_URL: mail.url, MAIL_FROM: 'feedback@example.com' });
-  lookAtRules(bench.deps);
+  await lookAtRules(bench.deps);
   const db = new Database(bench.path);
   db.exec('UPDATE rules SET position = 0');
   db.close();
-  assert.equal(lookAtRules(bench.deps).made, 1);
+  assert.equal((await lookAtRules(bench.deps)).made, 1);
   return { mail, env: bench.env };
 }
 

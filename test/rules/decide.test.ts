@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { dueSlot, lastSlot, nextSlot } from '../../src/rules/decide/slots.ts';
-import { judgeVotes, tail } from '../../src/rules/decide/unusual.ts';
+import { judgeVotes, spreadOverPauses, tail } from '../../src/rules/decide/unusual.ts';
 
 const WEEKLY = { every: 'weekly', at: { weekday: 1, hour: 9, minute: 0 }, zone: 'Europe/Berlin' } as const;
 
@@ -61,16 +61,42 @@ describe('unusual votes', () => {
     assert.equal(judgeVotes([...usual.map(() => 0), 6, 6], 4).isUnusual, true);
   });
 
+  it('a board with thousands of votes a day is judged like any other', () => {
+    const busy = usual.map((votes) => 100 * votes);
+    assert.equal(judgeVotes([...busy, 3600, 3600], 4).isUnusual, true);
+    assert.equal(judgeVotes([...busy, 1200, 1200], 4).isUnusual, false);
+  });
+
+  it('votes that were seen after a pause came on its days too, and none is lost', () => {
+    assert.deepEqual(
+      spreadOverPauses([5, 0, 0, 12, 7, 0, 0], (day) => ![1, 2, 5, 6].includes(day)),
+      [5, 4, 4, 4, 7, 0, 0],
+    );
+    const days = fc.array(fc.record({ votes: fc.nat(50), isWatched: fc.boolean() }), { maxLength: 60 });
+    fc.assert(
+      fc.property(days, (all) => {
+        const votes = all.map((day) => day.votes);
+        const spread = spreadOverPauses(votes, (day) => all[day]?.isWatched === true);
+        const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
+        assert.ok(Math.abs(sum(spread) - sum(votes)) < 1e-6);
+      }),
+    );
+  });
+
   it('the tail of the distribution adds up to one and falls', () => {
     fc.assert(
       fc.property(
-        fc.double({ min: 0.3, max: 60, noNaN: true }),
+        fc.oneof(
+          fc.double({ min: 0.3, max: 60, noNaN: true }),
+          fc.double({ min: 500, max: 9000, noNaN: true }),
+        ),
         fc.double({ min: 1, max: 6, noNaN: true }),
         (mean, spread) => {
           const tails = Array.from({ length: 30 }, (_, count) => tail(count, mean, spread));
           assert.equal(tails[0], 1);
           for (const [i, chance] of tails.entries())
             assert.ok(chance <= (tails[i - 1] ?? 1) + 1e-9 && chance >= 0);
+          assert.ok(tail(Math.ceil(mean + 60 * Math.sqrt(mean * spread)), mean, spread) < 1e-6);
         },
       ),
     );

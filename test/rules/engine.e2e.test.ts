@@ -29,10 +29,10 @@ describe('rules', () => {
     };
     const bench = await openBench(t, file, more);
     bench.clock.now = MONDAY - WEEK;
-    assert.equal(lookAtRules(bench.deps).made, 0, 'a new rule begins with the next moment');
+    assert.equal((await lookAtRules(bench.deps)).made, 0, 'a new rule begins with the next moment');
     bench.clock.now = MONDAY;
-    assert.deepEqual(lookAtRules(bench.deps), { made: 1, failures: [] });
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.deepEqual(await lookAtRules(bench.deps), { made: 1, failures: [] });
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     await deliver(bench);
     await deliver(bench);
     assert.equal(mail.taken.length, 1);
@@ -55,13 +55,13 @@ describe('rules', () => {
     const file = { channels: { slack: { slack: receiver.url } }, rules: [{ ...DIGEST, to: ['slack'] }] };
     const bench = await openBench(t, file);
     bench.clock.now = MONDAY - 4 * WEEK;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     bench.clock.now = MONDAY + 5 * 3_600_000;
-    assert.equal(lookAtRules(bench.deps).made, 1);
+    assert.equal((await lookAtRules(bench.deps)).made, 1);
     bench.clock.now = MONDAY - 86_400_000;
-    assert.equal(lookAtRules(bench.deps).made, 0, 'the clock was set back');
+    assert.equal((await lookAtRules(bench.deps)).made, 0, 'the clock was set back');
     bench.clock.now = MONDAY + 6 * 3_600_000;
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     await deliver(bench);
     const [{ body = '' } = {}] = receiver.received;
     const { text, blocks } = JSON.parse(body) as { text: string; blocks: { text: { text: string } }[] };
@@ -91,11 +91,11 @@ describe('rules', () => {
       ],
     };
     const bench = await openBench(t, file);
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     const db = new Database(bench.path);
     db.exec("UPDATE rules SET position = 0, checked_at = '2026-01-01T00:00:00.000Z'");
     db.close();
-    assert.deepEqual(lookAtRules(bench.deps).failures, []);
+    assert.deepEqual((await lookAtRules(bench.deps)).failures, []);
     await deliver(bench);
     assert.match(JSON.parse(slack.received[0]?.body ?? '{}').text, /1 new post/);
     assert.match(slack.received[0]?.body ?? '', /Dark mode in the editor/);
@@ -118,9 +118,9 @@ describe('rules', () => {
     };
     const bench = await openBench(t, file);
     bench.clock.now = MONDAY - WEEK;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     bench.clock.now = MONDAY;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     await deliver(bench);
     assert.deepEqual([away.received.length, works.received.length], [1, 1]);
     await deliver(bench);
@@ -144,9 +144,9 @@ describe('rules', () => {
     const rules = ['one', 'two'].map((name) => ({ ...DIGEST, name, to: ['away'] }));
     const bench = await openBench(t, { channels, rules });
     bench.clock.now = MONDAY - WEEK;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     bench.clock.now = MONDAY;
-    assert.equal(lookAtRules(bench.deps).made, 2);
+    assert.equal((await lookAtRules(bench.deps)).made, 2);
     const [channel] = bench.deps.channels as readonly [Channel];
     const { sent, failed } = await deliverTo(bench.deps, channel, never);
     assert.deepEqual([sent, failed?.kind, away.received.length], [0, 'refused', 1]);
@@ -157,9 +157,9 @@ describe('rules', () => {
     const file = { channels: { pm: { mail: ['pm@example.com'] } }, rules: [{ ...DIGEST, to: ['pm'] }] };
     const bench = await openBench(t, file, { SMTP_URL: mail.url, MAIL_FROM: 'feedback@example.com' });
     bench.clock.now = MONDAY - WEEK;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     bench.clock.now = MONDAY;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     for (let i = 0; i < 11; i++) {
       await deliver(bench);
       bench.clock.now += 26 * 3_600_000;
@@ -181,9 +181,9 @@ describe('rules', () => {
     const file = { channels: { pm: { mail: ['pm@example.com'] } }, rules: [{ ...DIGEST, to: ['pm'] }] };
     const bench = await openBench(t, file, { SMTP_URL: mail.url, MAIL_FROM: 'feedback@example.com' });
     bench.clock.now = MONDAY - WEEK;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     bench.clock.now = MONDAY;
-    lookAtRules(bench.deps);
+    await lookAtRules(bench.deps);
     await deliver(bench);
     bench.clock.now += 6000;
     await deliver(bench);
@@ -204,9 +204,9 @@ describe('rules', () => {
     const db = new Database(bench.path);
     db.exec('UPDATE rules SET position = 0');
     db.close();
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     pauseRule(bench.deps, known, false);
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     assert.match((await previewLetter(bench.deps, known)).subject, /new post/);
   });
 
@@ -216,11 +216,11 @@ describe('rules', () => {
     const bench = await openBench(t, { channels: { slack: { slack: receiver.url } }, rules: [rule] });
     // Post 106 was written on 22 December.
     bench.clock.now = Date.parse('2025-12-28T00:00:00.000Z');
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     bench.clock.now = Date.parse('2025-12-29T12:00:00.000Z');
-    assert.equal(lookAtRules(bench.deps).made, 1);
+    assert.equal((await lookAtRules(bench.deps)).made, 1);
     bench.clock.now += 3_600_000;
-    assert.equal(lookAtRules(bench.deps).made, 0);
+    assert.equal((await lookAtRules(bench.deps)).made, 0);
     await deliver(bench);
     assert.match(receiver.received[0]?.body ?? '', /1 post without a reply for 7 days.*Crash while saving/);
   });

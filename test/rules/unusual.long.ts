@@ -1,4 +1,4 @@
-import { judgeVotes } from '../../src/rules/decide/unusual.ts';
+import { judgeVotes, spreadOverPauses } from '../../src/rules/decide/unusual.ts';
 
 /**
  * `npm run unusual -- [seed]`: years of simulated votes of one board, judged every day, on a mirror of four boards. Prints false alarms a
@@ -29,41 +29,65 @@ function poisson(mean: number): number {
 }
 
 const week = (day: number, quiet: number): number => (day % 7 >= 5 ? quiet : (7 - 2 * quiet) / 5);
+/** The mirror is off for one to ten days in every three weeks. */
+const PAUSED = 'quiet weekends, mirror often off';
 const TRAFFIC: Record<string, (day: number) => number> = {
   even: () => 1,
   'quiet weekends': (day) => week(day, 0.35),
   growing: (day) => week(day, 0.4) * (1 + day / 365),
   waves: (day) => week(day, 0.4) * (1 + 0.3 * Math.sin(day / 20)),
   bursts: (day) => week(day, 0.4) * gamma(3),
+  [PAUSED]: (day) => week(day, 0.4),
 };
+
+/** The last weeks before a day as the mirror sees them: while it is off, votes wait for the next look. */
+function seen(days: readonly number[], end: number, isOff: (day: number) => boolean): number[] {
+  const begin = end - WARM;
+  let waiting = 0;
+  const votes = days.slice(begin, end).map((each, day) => {
+    waiting += each;
+    if (isOff(begin + day)) return 0;
+    const all = waiting;
+    waiting = 0;
+    return all;
+  });
+  return spreadOverPauses(votes, (day) => !isOff(begin + day));
+}
 
 const [YEARS, WARM, BOARDS, SILENT, PLANTED] = [40, 70, 4, 7, 12];
 
-function isFound(days: readonly number[], at: number): boolean {
-  return [at + 1, at + 2].some((end) => judgeVotes(days.slice(0, end), BOARDS).isUnusual);
+function isFound(days: readonly number[], at: number, isOff: (day: number) => boolean): boolean {
+  return [at + 1, at + 2].some((end) => judgeVotes(seen(days, end, isOff), BOARDS).isUnusual);
 }
 
 for (const [name, factor] of Object.entries(TRAFFIC))
-  for (const mean of [1, 3, 10, 40, 150]) {
-    let [alarms, found] = [0, 0];
+  for (const mean of [1, 3, 10, 40, 150, 1000]) {
+    let [alarms, planted, found] = [0, 0, 0];
     for (let year = 0; year < YEARS; year++) {
       const days = Array.from({ length: 365 + WARM }, (_, day) => poisson(mean * factor(day)));
       let last = Number.NEGATIVE_INFINITY;
+      const pauses = Array.from({ length: days.length / 21 }, () => 1 + Math.floor(10 * random()));
+      const isOff = (day: number): boolean =>
+        name === PAUSED && day % 21 < (pauses[Math.floor(day / 21)] ?? 0);
       for (let end = WARM; end <= days.length; end++) {
-        if (end - last < SILENT || !judgeVotes(days.slice(0, end), BOARDS).isUnusual) continue;
+        const known = seen(days, end, isOff);
+        if (end - last < SILENT || !judgeVotes(known, BOARDS).isUnusual) continue;
         alarms++;
         last = end;
       }
       for (let n = 0; n < PLANTED; n++) {
         const at = WARM + 10 + n * 28 + Math.floor(random() * 7);
+        // A tripling that nobody looks at is none to find.
+        if (isOff(at) || isOff(at + 1)) continue;
+        planted++;
         const tripled = days.map((votes, day) =>
           day === at || day === at + 1 ? poisson(3 * mean * factor(day)) : votes,
         );
-        if (isFound(tripled, at)) found++;
+        if (isFound(tripled, at, isOff)) found++;
       }
     }
     const monthly = ((alarms / YEARS / 12) * BOARDS).toFixed(2);
-    const share = ((100 * found) / (YEARS * PLANTED)).toFixed(1);
+    const share = ((100 * found) / planted).toFixed(1);
     process.stdout.write(
       `${name}, ${mean} votes a day: ${monthly} false alarms a month, ${share} % of triplings found\n`,
     );

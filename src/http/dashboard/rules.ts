@@ -10,13 +10,14 @@ import {
   viewRules,
 } from '../../rules/engine.ts';
 import { asHtml, asText } from '../../rules/forms.ts';
+import type { Channel } from '../../rules/rule.ts';
 import type { RuleDelivery } from '../../rules/store.ts';
-import { isOn, required, textIn } from './parameters.ts';
+import { isOn, listOf, required, textIn } from './parameters.ts';
 
 export interface RulesAnswer {
-  /** Whether RULES_FILE is set. */
-  isSet: boolean;
   rules: RuleView[];
+  /** Where rules can tell; the addresses of Slack, Teams and webhooks stay in the file. */
+  channels: { name: string; kind: Channel['kind'] }[];
 }
 
 export interface RuleAnswer {
@@ -36,7 +37,10 @@ export interface TestAnswer {
 
 const DELIVERIES = 100;
 
-/** `/data/rules`: the rules, a preview and a test of each; pausing one, and sending again what was given up. */
+/** What a channel of the dashboard may have: a path would read files of the machine. */
+const CHANNEL_TEXTS = ['slack', 'teams', 'webhook', 'secret'];
+
+/** `/data/rules`: the rules and channels, which are set and removed here; a preview and a test of each; pausing one, and sending again what was given up. */
 export function addRules(app: FastifyInstance, { rules }: { rules: Rules | null }): void {
   const stop = new AbortController();
   app.addHook('preClose', async () => stop.abort(new AppError('interrupted', 'the service is stopping')));
@@ -46,8 +50,37 @@ export function addRules(app: FastifyInstance, { rules }: { rules: Rules | null 
     if (!rules || !rule) throw new AppError('usage', `there is no rule "${name}"`);
     return { rule, deps: rules.deps };
   };
-  const all = (): RulesAnswer => ({ isSet: rules !== null, rules: rules ? viewRules(rules.deps) : [] });
+  const all = (): RulesAnswer => ({
+    rules: rules ? viewRules(rules.deps) : [],
+    channels: (rules?.deps.channels ?? []).map(({ name, kind }) => ({ name, kind })),
+  });
   app.get('/data/rules', async () => all());
+  const changed = async (change: Parameters<Rules['change']>[0]): Promise<RulesAnswer> => {
+    await rules?.change(change);
+    return all();
+  };
+  app.post('/data/rules', async ({ body }) => {
+    const given = (rules?.fields ?? []).map((field) => [field, Reflect.get(Object(body), field)] as const);
+    const rule = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== null));
+    return await changed({ rule: required(textIn(body, 'name'), 'name'), given: rule });
+  });
+  app.post('/data/rules/:name/remove', async ({ params }) =>
+    changed({ rule: chosen(params).rule.name, given: null }),
+  );
+  app.post('/data/channels', async ({ body }) => {
+    const texts = CHANNEL_TEXTS.map((field) => [field, textIn(body, field)] as const);
+    const mail = listOf(body, 'mail');
+    return await changed({
+      channel: required(textIn(body, 'name'), 'name'),
+      given: {
+        ...Object.fromEntries(texts.filter(([, text]) => text !== null)),
+        ...(mail.length > 0 && { mail }),
+      },
+    });
+  });
+  app.post('/data/channels/:name/remove', async ({ params }) =>
+    changed({ channel: required(textIn(params, 'name'), 'name'), given: null }),
+  );
   app.get('/data/rules/:name', async ({ params }): Promise<RuleAnswer> => {
     const { rule, deps } = chosen(params);
     return { deliveries: deps.store.deliveries(rule.name, DELIVERIES) };

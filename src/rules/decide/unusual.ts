@@ -9,7 +9,22 @@ const LEAST_VOTES = 8;
 /** A board that grows has more than its last 8 weeks on every day: that is no event. */
 const LEAST_RISE = 1.9;
 /** Each board is looked at once a day: fewer than one false alarm is expected in so many days of all boards together. */
-const QUIET_DAYS = 70;
+const QUIET_DAYS = 100;
+
+/**
+ * The votes of each day, none below zero. What the mirror saw after days without a look came on those days too: it is spread evenly over
+ * them, so that a pause is no event.
+ */
+export function spreadOverPauses(seen: readonly number[], isWatched: (day: number) => boolean): number[] {
+  const daily = new Array<number>(seen.length).fill(0);
+  let first = 0;
+  for (const [day, votes] of seen.entries()) {
+    if (!isWatched(day) && votes === 0) continue;
+    daily.fill(Math.max(0, votes) / (day - first + 1), first, day + 1);
+    first = day + 1;
+  }
+  return daily;
+}
 
 export interface UnusualVerdict {
   isUnusual: boolean;
@@ -34,7 +49,7 @@ export function judgeVotes(daily: readonly number[], boards: number): UnusualVer
   const chance = tail(votes, mean, dispersionOf(history, factors));
   return {
     isUnusual: votes >= LEAST_VOTES && votes >= LEAST_RISE * expected && chance < 1 / (QUIET_DAYS * boards),
-    votes,
+    votes: Math.round(votes),
     usual: Math.round(expected * 10) / 10,
   };
 }
@@ -75,17 +90,16 @@ function dispersionOf(history: readonly number[], factors: readonly number[]): n
   return Math.max(1, (sum(kept) / kept.length) * 1.15);
 }
 
-/** The chance of so many or more: negative binomial with this mean and this variance over mean. */
+/** The chance of so many or more: negative binomial with this mean and this variance over mean. Summed up by logarithms: e to the power of -800 is 0 here. */
 export function tail(count: number, mean: number, dispersion: number): number {
-  if (count <= 0) return 1;
   const isPoisson = dispersion < 1.0001;
   const size = isPoisson ? 0 : mean / (dispersion - 1);
   const share = isPoisson ? 0 : 1 - 1 / dispersion;
-  let chance = isPoisson ? Math.exp(-mean) : (1 / dispersion) ** size;
+  let chance = isPoisson ? -mean : -size * Math.log(dispersion);
   let below = 0;
   for (let k = 0; k < count; k++) {
-    below += chance;
-    chance *= isPoisson ? mean / (k + 1) : ((k + size) / (k + 1)) * share;
+    below += Math.exp(chance);
+    chance += Math.log(isPoisson ? mean / (k + 1) : ((k + size) / (k + 1)) * share);
   }
   return Math.max(0, 1 - below);
 }

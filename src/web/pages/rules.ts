@@ -3,8 +3,8 @@ import type { RuleView } from '../../rules/engine.ts';
 import { fetchJson } from '../api.ts';
 import { ago, counted } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
-import { button } from '../parts/controls.ts';
-import { openDialog } from '../parts/dialog.ts';
+import { button, field } from '../parts/controls.ts';
+import { openDialog, openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { pageOf } from '../shell/page.ts';
@@ -14,7 +14,7 @@ export const page = pageOf<RulesAnswer>({
   title: 'Rules',
   follows: () => true,
   load: (_place, signal) => fetchJson('/data/rules', { signal }),
-  view({ answer: { isSet, rules }, place }) {
+  view({ answer: { rules, channels }, place }) {
     const { said, say, attempt } = useNews();
     const test = async (rule: RuleView): Promise<void> => {
       const { results } = await fetchJson<TestAnswer>(`${addressOf(rule)}/test`, { body: {} });
@@ -30,26 +30,36 @@ export const page = pageOf<RulesAnswer>({
       await place.reload();
     };
     return [
-      pageHead('Rules', 'Digests and alerts by mail, Slack, Teams or webhook, as RULES_FILE says.'),
+      pageHead(
+        'Rules',
+        'Digests and alerts by mail, Slack, Teams or webhook.',
+        h(
+          'div.actions',
+          button('Add a channel', () => addChannel(place.reload), { id: 'add-channel' }),
+          button('Add a rule', () => addRule(channels, place.reload), {
+            id: 'add-rule',
+            class: 'main',
+            disabled: channels.length === 0,
+          }),
+        ),
+      ),
       said,
+      channelList(channels, place.reload),
       h(
         'div.stacked',
         rules.length === 0
           ? h(
               'p.empty.card',
-              isSet
-                ? 'RULES_FILE has no rule.'
-                : [
-                    'RULES_FILE is not set. ',
-                    h('a', { href: '/docs/rules.md' }, 'Examples to begin with'),
-                    '.',
-                  ],
+              'There is no rule yet. Add a channel, which says where messages go, and then a rule, which says what is told and how often. ',
+              h('a', { href: '/docs/rules.md' }, 'Examples to begin with'),
+              '.',
             )
           : rules.map((rule) =>
               ruleCard(rule, [
                 button('Preview', () => void attempt(() => preview(rule))),
                 button('Send a test', () => void attempt(() => test(rule))),
                 button(rule.pausedAt === null ? 'Pause' : 'Go on', () => void attempt(() => pause(rule))),
+                button('Remove', () => removeRule(rule, place.reload)),
                 rule.failed > 0
                   ? button('Send again what failed', () => void attempt(() => retry(rule)))
                   : null,
@@ -59,6 +69,148 @@ export const page = pageOf<RulesAnswer>({
     ];
   },
 });
+
+type Channels = RulesAnswer['channels'];
+type Reload = () => Promise<void>;
+
+function channelList(channels: Channels, reload: Reload): Child {
+  if (channels.length === 0) return null;
+  return card(
+    { title: 'Channels' },
+    h(
+      'ul.plain',
+      channels.map(({ name, kind }) =>
+        h(
+          'li',
+          { key: name },
+          name,
+          ' ',
+          tag(kind),
+          ' ',
+          button('Remove', () => removeChannel(name, reload)),
+        ),
+      ),
+    ),
+  );
+}
+
+function addChannel(reload: Reload): void {
+  const names = { mail: 'E-mail', slack: 'Slack', teams: 'Teams', webhook: 'Signed webhook' };
+  openForm({
+    title: 'Add a channel',
+    content: [
+      field('Name', h('input', { name: 'name', required: true, pattern: '[A-Za-z0-9_\\-]{1,40}' })),
+      field('Kind', h('select', { name: 'kind' }, options(names))),
+      field(
+        'Addresses with commas between, or the address of the incoming webhook',
+        h('input', { name: 'address', required: true, autocomplete: 'off' }),
+      ),
+      field(
+        'Key of a signed webhook: 24 to 64 bytes in base64',
+        h('input', { name: 'secret', type: 'password', autocomplete: 'off' }),
+      ),
+    ],
+    action: 'Add',
+    async run(fields) {
+      const text = textsOf(fields);
+      const body = { name: text('name'), secret: text('secret'), [text('kind') ?? '']: text('address') };
+      await fetchJson('/data/channels', { body });
+      await reload();
+    },
+  });
+}
+
+function removeChannel(name: string, reload: Reload): void {
+  openForm({
+    title: `Remove the channel ${name}?`,
+    content: h('p', 'Messages that wait for it are given up. Rules that name it have to be changed first.'),
+    action: 'Remove',
+    isDangerous: true,
+    async run() {
+      await fetchJson(`/data/channels/${encodeURIComponent(name)}/remove`, { body: {} });
+      await reload();
+    },
+  });
+}
+
+const WHATS = {
+  digest: 'Digest: what is new, climbs, was shipped and waits',
+  'new-posts': 'New posts',
+  status: 'Posts that get another status',
+  customer: 'Posts and comments of imported customers',
+  unanswered: 'Posts without a reply for some days',
+  votes: 'Unusually many votes on a board',
+  drift: 'Fields of the API that changed',
+  trouble: 'Trouble with reading or sending',
+};
+const EVERIES = { weekly: 'Weekly', daily: 'Daily', hourly: 'Hourly', 'at-once': 'At once' };
+
+function addRule(channels: Channels, reload: Reload): void {
+  const input = (name: string, label: string, more: object = {}): VNode =>
+    field(label, h('input', { name, autocomplete: 'off', ...more }));
+  openForm({
+    title: 'Add a rule',
+    content: [
+      input('name', 'Name', { required: true, pattern: '[A-Za-z0-9_\\-]{1,40}' }),
+      field('What', h('select', { name: 'what' }, options(WHATS))),
+      field('How often', h('select', { name: 'every' }, options(EVERIES))),
+      input('at', 'At, if daily or weekly', { value: 'mon 09:00' }),
+      input('zone', 'Time zone', { value: Intl.DateTimeFormat().resolvedOptions().timeZone }),
+      field(
+        'To',
+        h(
+          'select',
+          { name: 'to', multiple: true, required: true },
+          options(Object.fromEntries(channels.map(({ name }) => [name, name]))),
+        ),
+      ),
+      input('boards', 'Only these boards, with commas between'),
+      input('statuses', 'Only these statuses, for status'),
+      input('segment', 'Only these customers, for customer', { placeholder: 'plan=Pro' }),
+      input('days', 'Days without a reply, for unanswered', { type: 'number', min: 1, max: 365 }),
+    ],
+    action: 'Add',
+    async run(fields) {
+      const text = textsOf(fields);
+      const list = (name: string) =>
+        text(name)
+          ?.split(',')
+          .map((part) => part.trim());
+      const days = text('days');
+      await fetchJson('/data/rules', {
+        body: {
+          ...{ name: text('name'), what: text('what'), every: text('every'), to: fields.getAll('to') },
+          ...{ at: text('at'), zone: text('zone'), segment: text('segment') },
+          ...{ boards: list('boards'), statuses: list('statuses') },
+          days: days === undefined ? undefined : Number(days),
+        },
+      });
+      await reload();
+    },
+  });
+}
+
+function removeRule(rule: RuleView, reload: Reload): void {
+  openForm({
+    title: `Remove the rule ${rule.name}?`,
+    content: h('p', 'Messages of it that wait are given up.'),
+    action: 'Remove',
+    isDangerous: true,
+    async run() {
+      await fetchJson(`${addressOf(rule)}/remove`, { body: {} });
+      await reload();
+    },
+  });
+}
+
+function options(names: Readonly<Record<string, string>>): VNode[] {
+  return Object.entries(names).map(([value, text]) => h('option', { key: value, value }, text));
+}
+
+/** What is filled in; an empty field says nothing. */
+function textsOf(fields: FormData): (name: string) => string | undefined {
+  return (name) => String(fields.get(name) ?? '').trim() || undefined;
+}
 
 function addressOf({ name }: RuleView): string {
   return `/data/rules/${encodeURIComponent(name)}`;
