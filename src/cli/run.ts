@@ -65,8 +65,19 @@ function usageError({ code, message }: CommanderError, command: Command): AppErr
   const [said = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
   const what = said.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'");
   const meant = suggestion.slice(1, -1) || suggestionFor(code, what, command);
-  const shown = code === 'commander.excessArguments' ? what.replace(/(got \d+): .*$/s, '$1.') : what;
+  const isExcess = code === 'commander.excessArguments';
+  const shown = isExcess ? (noSubcommand(what, command) ?? what.replace(/(got \d+): .*$/s, '$1.')) : what;
   return new AppError('usage', shown, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
+}
+
+/** Where a default sub-command takes the word, commander complains about its arguments. */
+function noSubcommand(what: string, command: Command): string | null {
+  const names = namesBelow(command).join(', ');
+  return names === '' ? null : `${command.name()} has no sub-command '${excessWord(what)}'; it has ${names}`;
+}
+
+function excessWord(what: string): string {
+  return /got \d+: ([^\s,]+?)[,.]?(?:\s|$)/.exec(what)?.[1] ?? '';
 }
 
 /** commander suggests no flag that its help does not list, and no sub-command where a default one takes the word. */
@@ -82,8 +93,8 @@ function suggestionFor(code: string, what: string, command: Command): string {
       ),
     );
   }
-  const [, word = ''] = /got \d+: ([^\s,]+?)[,.]?(?:\s|$)/.exec(what) ?? [];
-  return code === 'commander.excessArguments' ? didYouMean(nearest(word, namesBelow(command))) : '';
+  const isExcess = code === 'commander.excessArguments';
+  return isExcess ? didYouMean(nearest(excessWord(what), namesBelow(command))) : '';
 }
 
 function didYouMean(name: string | null): string {

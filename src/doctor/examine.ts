@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Page } from '../api/client.ts';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
-import type { Symptom } from '../base/runbook.ts';
+import { runbookOf, type Symptom } from '../base/runbook.ts';
 import { type Db, type OpenOptions, openForReading } from '../db/open.ts';
 import { closeAfter } from '../db/sql.ts';
 import { clockTime, type Trouble, troubleClause, troublesOf } from '../mirror/decide/troubles.ts';
@@ -127,8 +127,14 @@ async function* examineMirror(mirror: OpenOptions, isDeep: boolean): AsyncGenera
   yield await check('search index', () => examineIndex(unindexed));
   if (wronglyPacked) yield { name: 'reports', ...examineColumns(wronglyPacked) };
   yield { name: 'SQLite', ...fine(sqlite) };
-  for (const { resource, notes } of lists)
-    if (notes.length > 0) yield { name: `list of ${resource}`, ...fine(notes.join(' ')) };
+  for (const list of lists)
+    if (list.notes.length > 0) yield { name: `list of ${list.resource}`, ...examineList(list) };
+}
+
+/** The first sentence about an incomplete sweep says what to do. */
+function examineList({ notes, isIncomplete }: Checkup['lists'][number]): Finding {
+  const found = fine(notes.join(' '));
+  return isIncomplete ? { ...found, state: 'warn', runbook: [runbookOf('list-incomplete')] } : found;
 }
 
 /** SQLite may find the damage only where it gets stuck in it. A disk that is full or fails leaves the file as it was. */

@@ -38,7 +38,7 @@ export interface Checkup {
   /** Rows that were sent before the last complete sweep began, which did not list their posts, and no pass before it. */
   unlisted: number;
   /** What an operator should know about each list. */
-  lists: Pick<ResourceStatus, 'resource' | 'notes'>[];
+  lists: Pick<ResourceStatus, 'resource' | 'notes' | 'isIncomplete'>[];
   /** Webhook endpoints that are disabled or failing. */
   webhooks: WebhookState[];
 }
@@ -72,7 +72,7 @@ export function checkUp(options: OpenOptions, isDeep = false): Checkup {
       duplicates: countRows(db, 'outbox WHERE duplicate_of IS NOT NULL'),
       doubtful: countRows(db, DOUBTFUL),
       unlisted: countRows(db, UNLISTED),
-      lists: resources.map(({ resource, notes }) => ({ resource, notes })),
+      lists: resources.map(({ resource, notes, isIncomplete }) => ({ resource, notes, isIncomplete })),
       webhooks: troubledWebhooks(db),
     };
   } finally {

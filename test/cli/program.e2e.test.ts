@@ -55,6 +55,15 @@ describe('the program', () => {
       });
   });
 
+  it('names the sub-commands where there is none of that name', async () => {
+    const { code, stderr } = await runCli(['outbox', 'nope']);
+    const names = 'list, show, approve, retry, cancel, pause, resume, resolve, edit';
+    assert.deepEqual(
+      [code, stderr.split('\n')[0]],
+      [2, `feedback-mirror: outbox has no sub-command 'nope'; it has ${names}`],
+    );
+  });
+
   it('suggests settings, sub-commands and reports too, and points to the help of the command', async () => {
     const cases: [args: string[], hint: string][] = [
       [

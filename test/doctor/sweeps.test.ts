@@ -51,3 +51,18 @@ describe('the doctor about passes that fail', () => {
     assert.equal((await toldOf(mirror)).length, 1);
   });
 });
+
+describe('the doctor about a list that leaves out rows', () => {
+  story('warns in the line of that list, until a sweep is complete', async (mirror) => {
+    const aboutList = async (): Promise<Check[]> =>
+      (await aboutMirror(mirror)).filter(({ name }) => name.startsWith('list of'));
+    const lacks = '3 rows came on two pages, so as many others may be left out';
+    finish(mirror.store, begin(mirror.store, 'posts', 1), 1, { outcome: 'incomplete', error: lacks });
+    const [{ name, state, detail, runbook } = assert.fail(), ...others] = await aboutList();
+    assert.deepEqual([name, state, others], ['list of posts', 'warn', []]);
+    assert.match(detail, /^The last sweep of posts was incomplete: 3 rows came on two pages/);
+    assert.deepEqual(runbook, ['docs/operations.md#list-incomplete']);
+    sweep(mirror.store, 'posts', posts(1, 2), 2);
+    assert.deepEqual(await aboutList(), []);
+  });
+});
