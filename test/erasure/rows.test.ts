@@ -116,7 +116,9 @@ describe('a deleted row whose words were erased because its time was up', () => 
     const erasure = openErasureStore({ path, upstream: 'http://upstream.test', holder: 'a test' });
     t.after(() => erasure.close());
     const stateOf = () => db.prepare('SELECT title, deleted_at, erased_at FROM posts WHERE id = 1').get();
-    const [shown, gone] = [[aPost(1, { title: 'Words' }), aPost(2)], [aPost(2)]];
+    const others = Array.from({ length: 40 }, (_, n) => aPost(n + 2));
+    const [before, after] = [others.slice(0, 20), others.slice(20)];
+    const [shown, gone] = [[...before, aPost(1, { title: 'Words' }), ...after], others];
     const now = Date.parse(AT);
     for (const rows of [shown, gone]) sweep(mirror, 'posts', rows, 1);
     assert.equal(erasure.expire(now, now).counts.posts, 1);
