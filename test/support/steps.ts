@@ -18,8 +18,8 @@ import { minute } from './rows.ts';
 
 type Rows = readonly (Post | Comment)[];
 
-/** The first and last rows of a list need the most sweeps. */
-const MOST_SWEEPS = 6;
+/** The first and last rows of a list need the most sweeps, above all after one of them came back. */
+const MOST_SWEEPS = 12;
 
 export function begin(store: MirrorStore, resource: Resource, at = 0, rest: Partial<PassStart> = {}): Pass {
   return store.beginPass({ resource, mode: 'sweep', now: minute(at), resume: true, ...rest });
