@@ -8,6 +8,7 @@ import {
 } from '../outbox/decide/types.ts';
 import type { PauseDecision } from '../outbox/person.ts';
 import { type Estimate, estimateText } from '../outbox/send/estimate.ts';
+import { contentAsSent } from '../outbox/send/mark.ts';
 import type { BatchRow } from '../outbox/store/batches.ts';
 import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
 import type { ViewedPost } from '../outbox/store/view.ts';
@@ -206,7 +207,7 @@ function comparison(row: OutboxRow, posts: ViewedPost[]): string {
     ['', 'sent', ...posts.map(({ id }) => `#${id}`)],
     [
       line('title', row.title, (post) => post.title),
-      line('content', row.content, (post) => post.content),
+      line('content', contentAsSent(row), (post) => post.content),
       line('board', row.board, (post) => post.board),
       line('by', row.email ?? 'the owner', (post) => post.creator_email ?? post.creator_name),
       line('made', row.first_sent_at, (post) => post.created),
@@ -228,7 +229,7 @@ function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
     ['on hold', row.on_hold ? 'its import is paused, cancelled or slower than the service' : null],
     ['board', row.board],
     ['title', row.title],
-    ['content', row.content],
+    ['content', contentAsSent(row)],
     ['goes as', row.email === null ? 'the owner of the token' : `${row.full_name ?? ''} <${row.email}>`],
     ['batch', row.line === null ? row.batch : `${row.batch}, line ${row.line}`],
     ['source key', row.source_key],

@@ -42,6 +42,8 @@ describe('an import with a reference mark', () => {
     assert.match(one, /^First\n\nImported from Canny · Ref FM-[0-9A-Z]{8}$/);
     assert.match(two, /^Imported from Canny · Ref FM-[0-9A-Z]{8}$/);
     assert.notEqual(one.slice(-8), two.slice(-8));
+    const { stdout } = await site.run(['outbox', 'show', '1']);
+    assert.ok(stdout.includes(`\n${'Imported'.padStart(21)} from Canny · ${one.slice(-15)}\n`), stdout);
   });
 
   for (const [setting, expected] of [

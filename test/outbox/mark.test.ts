@@ -93,6 +93,25 @@ describe('the reference mark', () => {
     assert.deepEqual(marksIn(bench.upstream.created[1] as Asked), []);
   });
 
+  it('is read back although the sender stops with the answer, as a command does after its last row', async (t) => {
+    const bench = marking(t, () => ({ content: '' }));
+    const stop = new AbortController();
+    const endAttempt: typeof bench.store.endAttempt = (end) => {
+      stop.abort(new Error('stopped'));
+      return bench.store.endAttempt(end);
+    };
+    const search = async (_text: string, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      return { rows: bench.upstream.posts, rejects: [] };
+    };
+    const page = () => Promise.reject(new Error('the list is away'));
+    const store = { ...bench.store, endAttempt };
+    const client = { ...bench.context.client, search, page };
+    const clock = { ...bench.clock, sleep: () => new Promise<void>(() => undefined) };
+    await push({ ...bench.context, store, client, clock, signal: stop.signal }, await bench.add());
+    assert.deepEqual(bench.store.marks(), { ideas: 'lost' });
+  });
+
   it('of an import is one short line', () => {
     assert.equal(markLabel(' Imported from Canny '), 'Imported from Canny');
     for (const text of ['two\nlines', 'x'.repeat(81)]) assert.throws(() => markLabel(text), /one line/);

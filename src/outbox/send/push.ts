@@ -56,7 +56,9 @@ export async function push(
   crashPoint('push:recorded');
   // An answer that names a post which cannot be this row's leaves the row unclear.
   const isBelieved = outcome.outcome !== 'confirmed' || row?.state !== 'ambiguous';
-  const note = row && isBelieved ? await readBack(context, row) : null;
+  // A command stops with its last answer.
+  const readBackOf = (of: OutboxRow) => graced(context, (signal) => readBack({ ...context, signal }, of));
+  const note = row && isBelieved ? await readBackOf(row) : null;
   return { sent: true, row: row ?? claimed, outcome: isBelieved ? outcome.outcome : 'unknown', note };
 }
 
@@ -79,7 +81,7 @@ async function send(client: Client, row: OutboxRow, signal: AbortSignal): Promis
   return await client.createAsUser({ board, title, content, email, full_name: full_name ?? '' }, signal);
 }
 
-/** How long a running create may wait for its answer while the process stops. A create that is cut off would be unclear. */
+/** How long requests may wait for their answer while the process stops. A create that is cut off would be unclear. */
 const GRACE_MS = 8000;
 
 async function graced<T>(
@@ -93,7 +95,8 @@ async function graced<T>(
       () => undefined,
     );
   };
-  signal.addEventListener('abort', onStop, { once: true });
+  if (signal.aborted) onStop();
+  else signal.addEventListener('abort', onStop, { once: true });
   try {
     return await work(extended.signal);
   } finally {

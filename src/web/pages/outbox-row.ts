@@ -74,7 +74,7 @@ function main(detail: OutboxDetail, done: Done): VNode {
     why,
     facts([
       ['Title', row.title || '(erased)'],
-      ['Text', row.content || '–'],
+      ['Text', textAsSent(row) || '–'],
       ['Board', row.board],
       [
         'In the name of',
@@ -224,6 +224,11 @@ function compare(row: OutboxRow, posts: readonly ViewedPost[], action: (post: Vi
   return h('div.compare', own(row), ...posts.map((post) => candidate(row, post, action(post))));
 }
 
+/** With the line of its reference mark. */
+function textAsSent({ content, mark }: OutboxRow): string {
+  return [content, mark].filter(Boolean).join('\n\n');
+}
+
 function own(row: OutboxRow): VNode {
   return h(
     'article.own',
@@ -231,7 +236,7 @@ function own(row: OutboxRow): VNode {
     h('h3', 'What we sent'),
     facts([
       ['Title', row.title],
-      ['Text', row.content || '–'],
+      ['Text', textAsSent(row) || '–'],
       ['Board', row.board],
       ['By', row.email ?? 'you, the owner of the token'],
       ['First sent', row.attempts > 0 ? time(row.first_sent_at) : '–'],
@@ -248,7 +253,7 @@ function candidate(row: OutboxRow, post: ViewedPost, action: Child): VNode {
     h('h3', outward(post.url, `Post ${post.id}`), post.deleted ? ' (deleted upstream)' : null),
     facts([
       ['Title', markDifference(post.title, row.title)],
-      ['Text', post.content === '' ? '–' : markDifference(post.content, row.content)],
+      ['Text', post.content === '' ? '–' : markDifference(post.content, textAsSent(row))],
       ['Board', markDifference(post.board, row.board)],
       ['By', isOther ? h('mark', by) : by],
       ['Created', time(post.created)],
