@@ -108,6 +108,13 @@ const SITUATIONS: Situation[] = [
     deletedBy: 2,
   },
   {
+    what: 'a row is not judged where another came again at the start of the next page, but was not the last of its own',
+    sweeps: [ALL, [[1, 2, 3, 4, 5], [3, 6, 7, 9, 10], ...without().slice(2)]],
+    row: 8,
+    ways: ['unstable'],
+    deletedBy: null,
+  },
+  {
     what: 'a row next to one that was pushed down is missed between pages',
     sweeps: [ALL, [[21, 1, 2, 3, 4], [4, 6, 7, 8, 9], ...without().slice(2)]],
     row: 5,

@@ -26,12 +26,15 @@ export interface Missing {
 export interface Learned {
   /** The share of all rows that came back in one sweep after they were missed inside a page. */
   inside: number;
-  /** How many sweeps there were, and in how many of them a row came back that was missed at an edge. */
+  /** How many sweeps there were. */
   sweeps: number;
+  /** In how many of them a row came back that was missed at an edge. */
   edge: number;
-  /** How many rows came back that were missed between pages, how many of a frozen list, and how many proved to be gone. */
+  /** How many rows came back that were missed between pages. */
   back: number;
+  /** How many rows came back that were missed in a frozen list. */
   frozen: number;
+  /** How many rows were missed in one of these two ways until they counted as deleted. */
   gone: number;
   /** For how many more sweeps also rows that seem to be pushed down make their pages unstable. */
   distrusted: number;
@@ -41,7 +44,7 @@ export const NOTHING_LEARNED = { inside: 0, sweeps: 0, edge: 0, back: 0, frozen:
 
 /** The chance that a sweep misses a living row in this way, before the list has taught anything. */
 const PRIOR = {
-  // One service in ten leaves out rows inside its pages, and less than one in as many rows as all watched sweeps together have shown.
+  // One service in ten leaves out rows inside its pages. Its chance is divided by the rows of all watched sweeps, which came each time.
   inside: 0.1,
   // Rows slide over a page boundary while the list moves.
   between: 0.01,
@@ -65,13 +68,13 @@ const DISTRUSTED_SWEEPS = 20;
 
 export interface AbsenceEvidence extends Compared {
   missing: ReadonlyMap<number, Missing>;
-  /** How many deleted rows have shown again since then. It is not kept how they were missed, so they count for every way. */
+  /** How many deleted rows have shown since the last complete sweep. How they were missed is not kept, so they count for every way. */
   restored: number;
   learned: Learned;
 }
 
 export interface AbsenceVerdict {
-  /** With each row's score: the share of what is needed to count it as deleted. */
+  /** All missing rows, the deleted ones too, with their scores: the share of what is needed to count a row as deleted. */
   missing: Map<number, Missing & { score: number }>;
   deleted: number[];
   learned: Learned;
@@ -89,7 +92,8 @@ export function judgeAbsences(evidence: AbsenceEvidence): AbsenceVerdict {
   const verdict: AbsenceVerdict = { missing: new Map(), deleted: [], learned, rows, outOfPlace };
   for (const { id, before, after, way } of misses) {
     const row = missedAgain(missing.get(id), way, learned);
-    const score = scoreOf(row.misses, worth);
+    const { inside = 0, between = 0, frozen = 0, edge = 0 } = row.misses;
+    const score = inside * worth.inside + between * worth.between + frozen * worth.frozen + edge * worth.edge;
     const [idBefore = null, idAfter = null] = [shown.ids[before], shown.ids[after]];
     verdict.missing.set(id, { ...row, score, before: idBefore, after: idAfter, isSeen: false });
     if (score < FULL) continue;
@@ -107,15 +111,11 @@ function missedAgain(last: Missing | undefined, way: Way, learned: Learned): Pic
   return { misses: { ...before?.misses, [way]: (before?.misses[way] ?? 0) + 1 }, way };
 }
 
-function scoreOf({ inside = 0, between = 0, frozen = 0, edge = 0 }: Missing['misses'], worth: ByWay): number {
-  return inside * worth.inside + between * worth.between + frozen * worth.frozen + edge * worth.edge;
-}
-
-/** What one miss adds to a score, in a list of so many rows. `lost`: the share of page boundaries that lost rows. */
+/** What one miss adds to a score, in a list of so many rows. `lost`: the share of page boundaries that lost rows in this sweep. */
 export function worthOf(learned: Learned, rows: number, lost = 0): ByWay {
   const { inside, sweeps, edge, back, frozen, gone } = learned;
   const need = Math.log(Math.max(1, rows) * SWEEPS_PER_MISTAKE);
-  // A service that leaves out rows leaves them out at every place.
+  // A service that leaves out rows inside its pages does so at every place. One that loses them at page boundaries does so only there.
   const worth = (...chances: number[]): number =>
     Math.min(MOST_PER_SWEEP, -Math.log(Math.max(inside, ...chances)) / need);
   const share = (returned: number): number => Math.max(lost, returned / (returned + gone + 1));

@@ -7,7 +7,7 @@ export interface Shown {
   index: IdIndex;
 }
 
-/** The number of the page on which this row was shown. */
+/** The number of the page on which this row was shown. The first page is 0. */
 export function pageNumberOf({ starts }: Shown, at: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {
@@ -139,33 +139,34 @@ interface Repeats {
 }
 
 /**
- * New rows push others down: those come again at the start of the next page, in the same order. A row that comes again in any other way
- * is out of place: it shows that the order changed between two requests, as where rows have equal dates and the database has no second
- * key. Nothing is pushed down in a list that did not move. The pages from the first to the second place of such a row are unstable. In a
+ * New rows push others down: the last rows of a page come again at the start of the next one. A row that comes again in any other way is
+ * out of place: it shows that the order changed between two requests, as where rows have equal dates and the database has no second key.
+ * Nothing is pushed down in a list that did not move. The pages from the first to the second place of such a row are unstable. In a
  * distrusted list this also holds for rows that seem to be pushed down, but those do not renew the distrust.
  */
 function repeatsOf(shown: Shown, isFrozen: boolean, isDistrusted: boolean): Repeats {
   const { ids, starts, index } = shown;
   const repeats: Repeats = { ids: new Set(), outOfPlace: 0, unstable: new Set() };
   if (index.size === ids.length) return repeats;
-  let here = 0;
-  // Where the last row that was pushed down to the start of this page first was; beyond all rows once another row has come.
-  let pushed = -1;
-  for (let at = 0; at < ids.length; at++) {
-    const id = ids[at] as number;
-    const first = index.get(id);
-    while (at >= (starts[here + 1] ?? ids.length)) {
-      here++;
-      pushed = -1;
+  for (const [here, start] of starts.entries()) {
+    const end = starts[here + 1] ?? ids.length;
+    const pushed = isFrozen ? 0 : pushedDown(shown, start);
+    for (let at = start; at < end; at++) {
+      const first = index.get(ids[at] as number);
+      if (first === at) continue;
+      repeats.ids.add(ids[at] as number);
+      const isInPlace = at < start + pushed;
+      if (!isInPlace) repeats.outOfPlace++;
+      if (isInPlace && !isDistrusted) continue;
+      for (let n = pageNumberOf(shown, first); n <= here; n++) repeats.unstable.add(n);
     }
-    const isPushed = first < at && first > pushed && pageNumberOf(shown, first) === here - 1;
-    pushed = isPushed ? first : ids.length;
-    if (first === at) continue;
-    repeats.ids.add(id);
-    const isInPlace = isPushed && !isFrozen;
-    if (!isInPlace) repeats.outOfPlace++;
-    if (isInPlace && !isDistrusted) continue;
-    for (let n = pageNumberOf(shown, first); n <= here; n++) repeats.unstable.add(n);
   }
   return repeats;
+}
+
+/** How many rows right before a page come again at its start, in the same order. */
+function pushedDown({ ids, index }: Shown, start: number): number {
+  const rows = start - index.get(ids[start] ?? -1);
+  const again = ids.subarray(start, start + rows);
+  return ids.subarray(start - rows, start).every((id, n) => id === again[n]) ? rows : 0;
 }
