@@ -1,10 +1,12 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import type { Settings } from '../../config/load.ts';
 import { AppError } from '../base/errors.ts';
 import type { CompanyView } from '../search/browse/company.ts';
 import type { CustomerFile, Role } from '../segments/file.ts';
 import type { ImportedCustomers, ListedSegment, SegmentsState } from '../segments/store.ts';
-import { counted, grouped } from '../text/text.ts';
+import { caseFolded } from '../text/email.ts';
+import { counted, grouped, nearest } from '../text/text.ts';
 import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { table } from './table.ts';
 
@@ -166,8 +168,22 @@ async function show({ settings, answer }: Context, name: string): Promise<void> 
   const { openBrowsing } = await import('../app/segments.ts');
   await using browse = closing(openBrowsing(settings));
   const found = browse.company(name);
-  if (!found) throw new AppError('usage', `no imported customer has the company "${name}"`);
+  if (!found) throw await unknownCompany(settings, name);
   answer(found, () => companyText(found));
+}
+
+async function unknownCompany(settings: Settings, name: string): Promise<AppError> {
+  const { viewSegments } = await import('../app/segments.ts');
+  const names = viewSegments(settings).companies.map(({ company }) => company);
+  const begun = names.filter((company) => caseFolded(company).startsWith(caseFolded(name)));
+  const close = nearest(name, names, 3);
+  const meant = begun.length > 0 ? begun.slice(0, 5) : close === null ? [] : [close];
+  return new AppError('usage', `no imported customer has the company "${name}"`, {
+    hint:
+      meant.length > 0
+        ? `Did you mean ${meant.join(' or ')}?`
+        : '"feedback-mirror segments" lists the companies with the greatest value.',
+  });
 }
 
 const NO_VOTES = 'The API shows no voters: these are the posts that its people wrote or commented on.';

@@ -144,7 +144,7 @@ Examples: {"name": "top-posts", "limit": 5}, {"name": "gaining-posts", "since": 
         ...(one !== undefined && { status: [one] }),
         // One more than is shown, which tells whether there are more.
         ...(takes(name, 'limit') && { limit: most + 1 }),
-        ...(takes(name, 'segments') && { by: 'plan' }),
+        ...('groups' in REPORTS[name] && { by: 'plan' }),
       };
       const result = await ask('report', { name, request });
       return reportTable(rules, result, takes(name, 'limit') ? most : result.rows.length);

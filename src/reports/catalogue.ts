@@ -14,6 +14,8 @@ export interface Definition {
   history?: true;
   /** A segment means these people, or all that they wrote; in other reports it means the posts that they wrote. */
   about?: 'people' | 'writing';
+  /** Its rows are of the imported customers, grouped by a column of their file. */
+  groups?: 'customers';
   /** Which statuses it sets apart: those that deliver, or all that end a post's way. */
   sets?: 'delivered' | 'finished';
   notes?: readonly string[];
@@ -100,7 +102,7 @@ const CUSTOMERS_POSTS = 'Only posts of customers are counted.';
 /** In words what the view team_replies says in SQL. */
 const REPLY = 'A reply is a comment of kind "reply" by the team or an admin that is not internal.';
 const MEDIANS =
-  'The median is the time after which half of them are over, counting those that are not over yet. at_least stands in its place where fewer than half are over; with fewer than 5 posts both are left out.';
+  'The median is the time after which half of them are over, counting those that are not over yet. "At least" stands in its place where fewer than half are over; with fewer than 5 posts both are left out.';
 const MOVED = 'A post that moved to another board counts, with its whole past, on the board it is on now.';
 const THEN = 'Votes count for the board that their post was on when the mirror saw them.';
 const NAMELESS =
@@ -274,8 +276,9 @@ export const REPORTS = {
   segments: {
     answers: 'Who speaks: the imported customers by plan, company or any other column (--by)?',
     counts: 'This counts what the imported customers wrote in the period, group by group.',
-    takes: [...LIST, 'by', 'segments', 'against'],
+    takes: [...LIST, 'by', 'against'],
     about: 'people',
+    groups: 'customers',
     columns: columns('segment customers found heard amount:bar posts comments votes'),
     compares: { key: ['segment'], columns: ['posts', 'comments'] },
     notes: [NAMELESS],
@@ -283,8 +286,9 @@ export const REPORTS = {
   demand: {
     answers: 'Which posts do the imported customers want, by money or by head?',
     counts: 'This counts the imported customers who wrote a post or commented on it in the period.',
-    takes: [...LIST, 'status', 'segment', 'by', 'segments', 'includeClosed'],
+    takes: [...LIST, 'status', 'segment', 'by', 'includeClosed'],
     about: 'people',
+    groups: 'customers',
     columns: columns('post customers:bar amount:bar segments votes status board title'),
     sets: 'finished',
     notes: [NAMELESS],

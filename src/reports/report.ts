@@ -115,16 +115,6 @@ export interface ReportRequest {
   segment?: string | undefined;
   /** The column of the customers file that customers are grouped by; or `board`, for a row a board in place of a row a week. */
   by?: string | undefined;
-  segments?: Segments | undefined;
-}
-
-/** Customers of a file, each with the value they are grouped by and the one that is added up. */
-export interface Segments {
-  by: string;
-  sum: string | null;
-  customers: { email: string; group: string | null; amount: number | null }[];
-  /** About the file itself: rows left out, and why. */
-  notes: string[];
 }
 
 /** Of rows, where the reader says nothing. */
@@ -138,13 +128,11 @@ export const REPORT_FLAGS = [
   'limit',
   'same',
   'includeClosed',
-  'by',
   'against',
   'post',
   'delivered',
   'segment',
   'by',
-  'segments',
 ] as const;
 export type ReportFlag = (typeof REPORT_FLAGS)[number];
 

@@ -2,6 +2,7 @@ import { iso } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { setOf } from '../mirror/index/select.ts';
 import type { MirroredBoard } from '../mirror/store/boards.ts';
+import type { KnownCustomer } from '../segments/people.ts';
 import { counted, grouped, nearest } from '../text/text.ts';
 import { againstNamed, changeOf, comparedColumns, comparedRows, earlier } from './against.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from './catalogue.ts';
@@ -25,7 +26,6 @@ import {
   type ReportRows,
   type Row,
 } from './report.ts';
-import { type FoundCustomer, findCustomers } from './segments.ts';
 import { shipped } from './shipped.ts';
 import { type StatusNoting, statusesNamed, statusNotes, statusSets } from './status-sets.ts';
 import type { ReportReader, Watched } from './store.ts';
@@ -199,13 +199,14 @@ function sharesWord(known: string, name: string): boolean {
 }
 
 /** A flag that changes nothing would look as if it had. */
-function refuseIdleFlags(name: ReportName, { takes }: Definition, request: ReportRequest): void {
+function refuseIdleFlags(name: ReportName, definition: Definition, request: ReportRequest): void {
+  const { takes } = definition;
   const idle = REPORT_FLAGS.find((flag) => request[flag] !== undefined && !takes.includes(flag));
   if (idle)
     throw new AppError('usage', `${flagText(idle)} means nothing to the report ${name}`, {
       hint: `It takes ${takes.map(flagText).join(', ')}.`,
     });
-  if (takesBoards({ takes }) && request.by !== undefined && request.by !== 'board')
+  if (takesBoards(definition) && request.by !== undefined && request.by !== 'board')
     throw new AppError('usage', `the report ${name} knows no rows by "${request.by}"`, {
       hint: 'Give --by board.',
     });
@@ -293,18 +294,17 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
 }
 
 interface Asking {
-  customers: readonly FoundCustomer[];
+  customers: readonly KnownCustomer[];
   people: number[] | null;
   notes: string[];
 }
 
 /** Whose posts are meant. A report about customers is about those of the segment; any other is about the posts that they wrote. */
 async function askingOf(reader: ReportReader, { request, definition }: Asked): Promise<Asking> {
-  const { segment, segments: file, by } = request;
+  const { segment, by } = request;
   const people = segment === undefined ? null : await reader.peopleIn(segment);
   const note = people === null ? [] : [segmentNote(segment, people.length, definition.about)];
-  if (!definition.takes.includes('segments')) return { customers: [], people, notes: note };
-  if (file) return { ...(await findCustomers(reader, file)), people: null };
+  if (!definition.groups) return { customers: [], people, notes: note };
   const { customers, importedAt } = await reader.customers(by);
   const isMeant = people === null ? () => true : setOf(people);
   const meant = customers.filter(({ users }) => people === null || users.some(isMeant));
@@ -389,19 +389,15 @@ function trendNotes({ columns }: Definition, weeks: readonly WatchedBucket[]): s
   );
 }
 
-/** Without a column to add up there is no amount, and posts are counted together only where that is asked. */
 /** Whether its rows can be boards in place of weeks: of other reports --by names a column of the customers. */
-function takesBoards({ takes }: Pick<Definition, 'takes'>): boolean {
-  return takes.includes('by') && !takes.includes('segments');
+function takesBoards({ takes, groups }: Definition): boolean {
+  return takes.includes('by') && !groups;
 }
 
-function isAnswered(
-  { name }: ReportColumn,
-  { takes }: Definition,
-  { segments, same, by }: ReportRequest,
-): boolean {
+/** Posts are counted together only where that is asked. */
+function isAnswered({ name }: ReportColumn, definition: Definition, { same, by }: ReportRequest): boolean {
   if (name === 'same') return same === true;
-  if (takesBoards({ takes }) && name === 'board') return by === 'board';
-  if (takesBoards({ takes }) && (name === 'week' || name === 'partial')) return by !== 'board';
-  return name !== 'amount' || segments?.sum !== null;
+  if (takesBoards(definition) && name === 'board') return by === 'board';
+  if (takesBoards(definition) && (name === 'week' || name === 'partial')) return by !== 'board';
+  return true;
 }

@@ -27,12 +27,15 @@ export interface Survival {
 /**
  * The curve of Kaplan and Meier: at each time at which some end, the share that goes on is multiplied by the share of those watched at that
  * age which do not end. A time that has not ended counts until watching ended, and one that began earlier counts from the age at which
- * watching began. The curve is followed as long as five times have ended or are still watched.
+ * watching began. Where fewer than five were watched from their beginning, all count as long as they were watched: they lasted at least
+ * so long. The curve is followed as long as five times have ended or are still watched.
  */
-export function survivalOf({ entered, left, ended }: Times): Survival {
+export function survivalOf(times: Times): Survival {
+  const { entered, left, ended } = times;
   const posts = left.length;
   const fromStart = entered.reduce((n, age) => n + Number(age === 0), 0);
-  if (fromStart < LEAST_POSTS) return { posts, median: null, p90: null, atLeast: null };
+  if (posts < LEAST_POSTS) return { posts, median: null, p90: null, atLeast: null };
+  if (fromStart < LEAST_POSTS) return survivalOf(asWatched(times));
   const [entries, exits] = [entered.toSorted(), left.toSorted()];
   const events = left.filter((_, i) => ended[i] === 1).sort();
   const [belowEntries, belowExits] = [counterBelow(entries), counterBelow(exits)];
@@ -50,6 +53,14 @@ export function survivalOf({ entered, left, ended }: Times): Survival {
     if (share <= 0.1 + TINY) p90 ??= age;
   }
   return { posts, median, p90, atLeast: median === null ? lastKnown(exits, ended, left) : null };
+}
+
+function asWatched({ entered, left, ended }: Times): Times {
+  return {
+    entered: new Float64Array(left.length),
+    left: left.map((age, i) => age - (entered[i] ?? 0)),
+    ended: ended.map((isEnd, i) => (entered[i] === 0 ? isEnd : 0)),
+  };
 }
 
 /** What rounding leaves of a share. */

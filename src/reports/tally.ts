@@ -1,8 +1,8 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
 import { DENSE, firstBy, setOf } from '../mirror/index/select.ts';
+import type { KnownCustomer } from '../segments/people.ts';
 import type { Bucket } from './moment.ts';
-import type { FoundCustomer } from './segments.ts';
 import type { WatchedBucket } from './watching.ts';
 
 /** What a report adds up, with every moment in milliseconds since the epoch. */
@@ -31,7 +31,7 @@ export interface TallyQuestion {
   includeClosed: boolean;
   /** Whether times are told by board and not by week. */
   byBoard: boolean;
-  customers: readonly FoundCustomer[];
+  customers: readonly KnownCustomer[];
   /** Of a report about people: only these; null for everybody. */
   people: readonly number[] | null;
 }

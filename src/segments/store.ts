@@ -41,6 +41,12 @@ export interface SegmentsState {
   companies: ListedCompany[];
 }
 
+/** What people choose customers by: columns of their file, the usual one first, and filters such as `plan=Pro`. */
+export interface SegmentChoices {
+  columns: string[];
+  filters: string[];
+}
+
 export type SegmentStore = ReturnType<typeof openSegmentStore>;
 
 /** The customers that a person imported. Each import takes the place of the one before. */
@@ -75,6 +81,7 @@ export function openSegmentStore(options: StoreOptions) {
     ),
     remove: immediate(db, (): number => clear.run().changes),
     state: (): SegmentsState => segmentsState(db),
+    choices: (): SegmentChoices => segmentChoices(db),
     close: (): void => void db.close(),
   };
 }
@@ -134,4 +141,31 @@ export function segmentsState(db: Db): SegmentsState {
     plans: db.prepare<[], ListedSegment>(PLANS).all(),
     companies: db.prepare<[], ListedCompany>(COMPANIES).all(),
   };
+}
+
+/** Suggestions come from so many rows of the file, and no column suggests more than so many values. */
+const READ_ROWS = 2000;
+const MOST_VALUES = 12;
+
+const VALUES = `
+  WITH some AS (SELECT plan, company, value, extra FROM segments ORDER BY value DESC NULLS LAST, id LIMIT ${READ_ROWS}),
+       cells (name, cell) AS (
+         SELECT 'plan', plan FROM some WHERE plan IS NOT NULL
+          UNION ALL SELECT 'company', company FROM some WHERE company IS NOT NULL
+          UNION ALL SELECT j.key, j.value FROM some JOIN json_each(some.extra) j)
+  SELECT name, cell, count(*) OVER (PARTITION BY name) AS different FROM cells GROUP BY name, cell ORDER BY count(*) DESC, cell`;
+
+function segmentChoices(db: Db): SegmentChoices {
+  const rows = db.prepare<[], { name: string; cell: string; different: number }>(VALUES).all();
+  const found = new Set(rows.map(({ name }) => name));
+  const own = ['plan', 'company'].filter((name) => found.delete(name));
+  const columns = [...own, ...[...found].sort()];
+  const few = rows.filter(({ name, different }) => different <= MOST_VALUES || name === 'company');
+  const filters = columns.flatMap((column) =>
+    few
+      .filter(({ name }) => name === column)
+      .slice(0, MOST_VALUES)
+      .map(({ name, cell }) => `${name}=${cell}`),
+  );
+  return { columns, filters };
 }

@@ -58,6 +58,9 @@ describe('feedback-mirror segments', () => {
         [105, 'wrote'],
       ],
     );
+    const begun = await run('segments', 'show', 'bet', '--json');
+    assert.equal((JSON.parse(begun.stdout) as CompanyView).company, company.company);
+    assert.match((await run('segments', 'show', 'Betta')).stderr, /Did you mean Beta\?/);
     assert.match((await run('segments', 'remove')).stdout, /2 customers removed/);
   });
 

@@ -7,10 +7,16 @@ export interface Time {
 }
 
 /** Kaplan and Meier by their definition: at every age at which some end, those who are watched then are counted one by one. */
-export function survivalByHand(times: readonly Time[]) {
-  const posts = times.length;
-  const nothing = { posts, median: null, p90: null, atLeast: null };
-  if (times.filter(({ entered }) => entered === 0).length < 5) return nothing;
+export function survivalByHand(given: readonly Time[]) {
+  const posts = given.length;
+  if (posts < 5) return { posts, median: null, p90: null, atLeast: null };
+  const isFew = given.filter(({ entered }) => entered === 0).length < 5;
+  const watched = ({ entered, left, ended }: Time): Time => ({
+    entered: 0,
+    left: left - entered,
+    ended: ended && entered === 0,
+  });
+  const times = isFew ? given.map(watched) : given;
   const ages = [...new Set(times.filter(({ ended }) => ended).map(({ left }) => left))].sort((a, b) => a - b);
   const knownAt = (age: number): Time[] =>
     times.filter((time) => (time.ended && time.left < age) || isWatchedAt(time, age));
@@ -19,8 +25,8 @@ export function survivalByHand(times: readonly Time[]) {
     share = 1;
     for (const age of ages) {
       if (knownAt(age).length < 5) return null;
-      const watched = times.filter((time) => isWatchedAt(time, age)).length;
-      share *= 1 - times.filter(({ left, ended }) => ended && left === age).length / watched;
+      const there = times.filter((time) => isWatchedAt(time, age)).length;
+      share *= 1 - times.filter(({ left, ended }) => ended && left === age).length / there;
       if (share <= least + 1e-9) return age;
     }
     return null;

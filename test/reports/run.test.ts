@@ -9,17 +9,13 @@ const UTC = calendarOf('UTC');
 
 /** What a report cannot do without. */
 function needs(name: keyof typeof REPORTS): Partial<ReportRequest> {
-  const takes: readonly string[] = REPORTS[name].takes;
-  return {
-    ...(takes.includes('post') ? { post: 101 } : {}),
-    ...(takes.includes('segments') ? { segments: { by: 'plan', sum: null, customers: [], notes: [] } } : {}),
-  };
+  return (REPORTS[name].takes as readonly string[]).includes('post') ? { post: 101 } : {};
 }
 
 describe('every report', () => {
   it('answers an empty mirror without a made-up figure', async (t) => {
     const story = await write(t, async () => undefined);
-    for (const name of REPORT_NAMES.filter((each) => each !== 'post-votes')) {
+    for (const name of REPORT_NAMES.filter((each) => each !== 'post-votes' && !('groups' in REPORTS[each]))) {
       const { rows, notes } = await story.ask(name, needs(name));
       const figures = rows.flatMap((row) => Object.values(row).filter((value) => typeof value === 'number'));
       assert.ok(

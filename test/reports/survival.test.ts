@@ -67,6 +67,11 @@ describe('the curve of times that have not all ended', () => {
     assert.deepEqual(survivalOf(times(list)), { posts: 319, median: null, p90: null, atLeast: 98 * day });
   });
 
+  it('says how long posts stay at least where nobody saw them begin', () => {
+    const list = [1, 2, 3, 4, 5, 6].map(() => ({ entered: 500, left: 598, ended: false }));
+    assert.deepEqual(survivalOf(times(list)), { posts: 6, median: null, p90: null, atLeast: 98 });
+  });
+
   it('has no median of fewer than five', () => {
     assert.deepEqual(survivalOf(times([1, 2, 3, 4].map((age) => seen(age)))), {
       posts: 4,

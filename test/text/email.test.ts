@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import { untouchedFiles } from '../../src/erasure/files.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import { openImportReads } from '../../src/outbox/store/imports.ts';
-import { readSegments } from '../../src/reports/segments.ts';
 import { openReportReader } from '../../src/reports/store.ts';
+import { readCustomers } from '../../src/segments/file.ts';
 import { emailKey, mailbox } from '../../src/text/email.ts';
 import { folderFor } from '../support/folder.ts';
 import { aPost } from '../support/rows.ts';
@@ -40,7 +40,7 @@ describe('an address', () => {
       assert.equal(mailbox(email), 'jörg@example.com');
     }
     assert.deepEqual(await reports.usersWith('PLAIN@example.com'), [2]);
-    const file = readSegments(`email,plan\n${SPELLINGS.join(',x\n')},x\n`, {});
+    const file = readCustomers(`email,plan\n${SPELLINGS.join(',x\n')},x\n`);
     assert.equal(file.customers.length, 1);
     for (const [i, email] of SPELLINGS.entries())
       writeFileSync(join(folder, `note-${i}.txt`), `from <${email.trim()}>`);

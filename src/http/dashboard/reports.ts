@@ -5,7 +5,6 @@ import { REPORT_NAMES, REPORTS, type ReportName } from '../../reports/catalogue.
 import type { Overview } from '../../reports/overview.ts';
 import { type ReportFlag, type ReportRequest, type ReportResult, reportCsv } from '../../reports/report.ts';
 import { reportNamed } from '../../reports/run.ts';
-import { readSegments } from '../../reports/segments.ts';
 import { sortedReport } from '../../reports/sort.ts';
 import type { Choices } from '../../search/browse/browse.ts';
 import { sendFile } from '../server/replies.ts';
@@ -24,6 +23,8 @@ export interface ReportInfo {
   /** What the figures count, in one sentence. */
   counts: string;
   takes: readonly ReportFlag[];
+  /** Whether `by` names a column of the imported customers; else it is `board`. */
+  isOfCustomers: boolean;
   /** Its period unless told; null for everything. */
   since: { days: number } | { weeks: number } | null;
 }
@@ -55,24 +56,15 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
       return { ...value, asOf: new Date(at).toISOString() } satisfies ReportAnswer;
     return sendFile(reply, `${name}.csv`, reportCsv(value));
   });
-  // A file of customers comes in the body, is used for this one answer and not kept.
-  app.post('/data/reports/:name', async ({ params, body }, reply) => {
-    const segments = readSegments(required(textIn(body, 'segments'), 'segments'), {
-      by: textIn(body, 'by') ?? undefined,
-      sum: textIn(body, 'sum') ?? undefined,
-    });
-    const { by: _, ...choice } = choiceOf(body);
-    const given = await ask(nameOf(params), { ...choice, segments });
-    const value = sortedReport(given, textIn(body, 'sort'));
-    if (wordIn(body, 'format', ['csv', 'json']) === 'csv')
-      return reply.type('text/csv; charset=utf-8').send(reportCsv(value));
-    return { ...value, asOf: new Date(clock.now()).toISOString() } satisfies ReportAnswer;
-  });
 }
 
 function infoOf(name: ReportName): ReportInfo {
   const { answers, counts, takes, ...rest } = REPORTS[name];
-  return { name, answers, counts, takes, since: 'since' in rest ? rest.since : null };
+  return {
+    ...{ name, answers, counts, takes },
+    isOfCustomers: 'groups' in rest,
+    since: 'since' in rest ? rest.since : null,
+  };
 }
 
 function nameOf(params: unknown): ReportName {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CompanyView } from '../../search/browse/company.ts';
 import { type CustomerFile, ROLES, readCustomers } from '../../segments/file.ts';
-import type { ImportedCustomers, SegmentStore, SegmentsState } from '../../segments/store.ts';
+import type { ImportedCustomers, SegmentChoices, SegmentStore, SegmentsState } from '../../segments/store.ts';
 import type { ToldStore } from '../../segments/told.ts';
 import { required, textIn } from './parameters.ts';
 import type { DashboardReads } from './reading-pool.ts';
@@ -31,6 +31,7 @@ export function addSegments(
   { segments, toldPeople, reads, clock }: SegmentsDeps,
 ): void {
   app.get('/data/segments', async (): Promise<SegmentsAnswer> => segments.state());
+  app.get('/data/segments/choices', async (): Promise<SegmentChoices> => segments.choices());
   app.post('/data/segments', async ({ body }): Promise<ImportedAnswer> => {
     const columns = Object.fromEntries(
       ROLES.flatMap((role) => {

@@ -41,14 +41,14 @@ interface Facts {
   plans: string;
 }
 
-/** By the name of the company, however it is spelt; null where no customer has it. */
+/** By the name of the company or its beginning, however it is spelt; null where no customer, or several, are meant. */
 export function companyReader(db: Db, rows: (ids: readonly number[]) => ListedPost[]) {
   const names = scalar(db)<[], string>('SELECT DISTINCT company FROM segments WHERE company IS NOT NULL');
   const facts = db.prepare<[string], Facts>(FACTS);
   const people = db.prepare<[string], CompanyView['people'][number]>(PEOPLE);
   const posts = db.prepare<[string], { id: number; n: number }>(POSTS);
   return (wanted: string): CompanyView | null => {
-    const company = names.all().find((name) => caseFolded(name) === caseFolded(wanted.trim()));
+    const company = companyNamed(names.all(), caseFolded(wanted.trim()));
     const found = company === undefined ? undefined : facts.get(company);
     if (company === undefined || found === undefined) return null;
     const who = people.all(company);
@@ -64,4 +64,10 @@ export function companyReader(db: Db, rows: (ids: readonly number[]) => ListedPo
       posts: listed.map((post) => ({ ...post, how: wrote.has(post.id) ? 'wrote' : 'commented' })),
     };
   };
+}
+
+function companyNamed(names: readonly string[], wanted: string): string | undefined {
+  const whole = names.find((name) => caseFolded(name) === wanted);
+  const [only, another] = names.filter((name) => caseFolded(name).startsWith(wanted));
+  return whole ?? (another === undefined ? only : undefined);
 }

@@ -9,10 +9,11 @@ import { boardChoices, choiceField } from '../parts/controls.ts';
 import { card, pageHead, swatched } from '../parts/layout.ts';
 import { withZone, zonedPeriodFields } from '../parts/period.ts';
 import { postLink } from '../parts/prose.ts';
+import { SegmentField } from '../parts/segment-field.ts';
 import { bars, table } from '../parts/table.ts';
 import { type Choose, choicesOf, pageOf, results } from '../shell/page.ts';
 
-const choices = choicesOf(['since', 'until', 'tz', 'board'], withZone);
+const choices = choicesOf(['since', 'until', 'tz', 'board', 'segment'], withZone);
 type Chosen = ReturnType<typeof choices.read>;
 
 /** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
@@ -28,13 +29,15 @@ export const page = pageOf<OverviewAnswer>({
     const { place, answer } = shown;
     const chosen = choices.read(place.url);
     const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, chosen));
+    const toPosts: ToPosts = (some) =>
+      withQuery('/posts', { board: answer.board, segment: chosen.segment, ...some });
     const tools = fieldsOf(chosen, answer, choices.chooser(place));
     return [
       pageHead('Overview', leadOf(answer, chosen.tz ?? OWN_ZONE), h('div.filters', tools)),
       results(
         shown,
         h('div.figures', figuresOf(answer, toReport)),
-        cardsOf(answer, toReport, (shown.stats?.troubles.length ?? 0) > 0),
+        cardsOf(answer, { toReport, toPosts }, (shown.stats?.troubles.length ?? 0) > 0),
       ),
     ];
   },
@@ -42,11 +45,17 @@ export const page = pageOf<OverviewAnswer>({
 
 /** The address of a report with what is chosen here. */
 type ToReport = (name: ReportName) => string;
+/** The same for the list of posts, with some choices more. */
+type ToPosts = (some: Record<string, string | number | null>) => string;
+interface Ways {
+  toReport: ToReport;
+  toPosts: ToPosts;
+}
 
 /** Two of them compare all there is, and take no period or no board. */
-function withoutPeriod(name: ReportName, { since, until, tz, board }: Chosen): Partial<Chosen> {
-  if (name === 'funnel') return { board };
-  const period = { since: since ?? '30d', until, tz };
+function withoutPeriod(name: ReportName, { since, until, tz, board, segment }: Chosen): Partial<Chosen> {
+  if (name === 'funnel') return { board, segment };
+  const period = { since: since ?? '30d', until, tz, segment };
   return name === 'boards' ? period : { ...period, board };
 }
 
@@ -55,6 +64,7 @@ function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Cho
   return [
     ...zonedPeriodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
     choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
+    h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
   ];
 }
 
@@ -122,14 +132,14 @@ function emptyService(): VNode {
   return h('p.empty', 'The service has no posts. ', write, ', or ', file, '.');
 }
 
-function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): Child[] {
+function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: boolean): Child[] {
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
   const unfinished = overview.buckets.at(-1)?.isUnfinished ? (times.at(-1) ?? null) : null;
   const over = step === 'day' ? 'a day' : 'a week';
   const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
-  const toPosts = (since: string): string => {
+  const toDay = (since: string): string => {
     const until = new Date(Date.parse(since) + stepMs).toISOString().slice(0, 10);
-    return withQuery('/posts', { since, until, board, tz: timeZone });
+    return toPosts({ since, until, tz: timeZone });
   };
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService(isTroubled)];
@@ -149,7 +159,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
           times,
           unfinished,
           series: [{ label: 'posts', kind: 'bars', values: newPosts }],
-          href: toPosts,
+          href: toDay,
           empty: 'No post was written in this period.',
         }),
       ),
@@ -173,7 +183,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
             label: name,
             value: posts,
             color,
-            href: withQuery('/posts', { status: id, board }),
+            href: toPosts({ status: id }),
           })),
           'Posts by status',
         ),
@@ -190,7 +200,7 @@ function cardsOf(overview: Overview, toReport: ToReport, isTroubled: boolean): C
         ),
       ),
       climbersCard(overview, toReport('climbers')),
-      unansweredCard(overview, toReport('unanswered')),
+      unansweredCard(overview, toReport('unanswered'), toPosts({ sort: 'votes' })),
       firstReplyCard(overview, toReport('first-reply')),
     ),
     notes.length > 0 ? h('p.note', withDates(notes.join(' '), timeZone)) : null,
@@ -224,12 +234,12 @@ function climbersCard({ climbers, figures }: Overview, href: string): VNode {
   );
 }
 
-function unansweredCard({ unanswered, board }: Overview, href: string): VNode {
+function unansweredCard({ unanswered }: Overview, href: string, all: string): VNode {
   return card(
     {
       title: 'Unanswered',
       href,
-      note: h('a', { href: withQuery('/posts', { board, sort: 'votes' }) }, 'All posts by votes'),
+      note: h('a', { href: all }, 'All posts by votes'),
       size: 'half',
     },
     table({

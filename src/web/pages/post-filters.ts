@@ -12,6 +12,7 @@ import {
   Typed,
 } from '../parts/controls.ts';
 import { zonedPeriodFields } from '../parts/period.ts';
+import { SegmentField } from '../parts/segment-field.ts';
 import type { Choose } from '../shell/page.ts';
 
 /** What makes a list show less than everything. */
@@ -24,6 +25,7 @@ export const FILTERS = [
   'since',
   'until',
   'votes',
+  'segment',
 ] as const;
 type Chosen = Record<(typeof FILTERS)[number] | 'tz' | 'sort', string | null>;
 
@@ -80,6 +82,7 @@ export function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose<
     ...zonedPeriodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
     typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 0, step: 1 }),
     typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }),
+    h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
     one('deleted', 'Deleted posts', DELETED),
     chosen.search === null ? one('sort', 'Sort by', SORTS) : null,
     isFiltered(chosen) ? h('a.button', { id: 'clear-filters', href: '/posts' }, 'Clear all') : null,

@@ -1,5 +1,5 @@
 import type { ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
-import { customerColumns, customersText, keepCustomers } from '../customer-file.ts';
+import type { SegmentChoices } from '../../segments/store.ts';
 import { OWN_ZONE } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import {
@@ -14,6 +14,7 @@ import {
   Typed,
 } from '../parts/controls.ts';
 import { periodFields, zoneField } from '../parts/period.ts';
+import { groupField, SegmentField } from '../parts/segment-field.ts';
 import type { Choose } from '../shell/page.ts';
 
 const SAME = [
@@ -23,6 +24,16 @@ const SAME = [
 const FINISHED = [
   { value: '', text: 'Leave out' },
   { value: '1', text: 'List too' },
+];
+const BOARDS = [
+  { value: '', text: 'Together' },
+  { value: 'board', text: 'One by one' },
+];
+const AGAINST = [
+  { value: '', text: 'Nothing' },
+  { value: 'previous', text: 'The period before' },
+  { value: 'month', text: 'A month earlier' },
+  { value: 'year', text: 'A year earlier' },
 ];
 const LIMITS = ['20', '50', '100', '500'];
 
@@ -37,7 +48,8 @@ export const NAMES = [
   'delivered',
   'tz',
   'by',
-  'sum',
+  'against',
+  'segment',
   'sort',
   'closed',
 ] as const;
@@ -49,20 +61,30 @@ export function countChosen(chosen: ReportChoice): number {
 }
 
 export function reportFilters(
-  { takes, since: usual }: ReportInfo,
-  { boards, statuses }: ReportsAnswer,
+  info: ReportInfo,
+  { boards, statuses, customers }: ReportsAnswer & { customers: SegmentChoices },
   chosen: ReportChoice,
   choose: Choose<keyof ReportChoice>,
 ): Child[] {
+  const { takes, since: usual } = info;
   const takesOne = (flag: ReportInfo['takes'][number]): boolean => takes.includes(flag);
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   const named = [...new Set(statuses.map(({ name }) => name))].map((name) => ({ value: name, text: name }));
   return [
     takesOne('post') && postField(chosen.post, (post) => choose({ post })),
-    takesOne('segments') && customersFields(chosen, choose),
     takesOne('since') &&
       periodFields(chosen, { usual: usualText(usual), hasUntil: takesOne('until') }, choose),
+    canCompare(info, chosen) &&
+      choiceField('against', 'Compare with', comparisons(info), chosen.against, (against) =>
+        choose({ against }),
+      ),
     takesOne('board') && choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
+    takesOne('by') &&
+      (info.isOfCustomers
+        ? groupField(customers, chosen.by, (by) => choose({ by }))
+        : choiceField('by', 'Boards', BOARDS, chosen.by, (by) => choose({ by, against: null }))),
+    takesOne('segment') &&
+      h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
     takesOne('status') &&
       picks('status', 'Status', statusChoices(statuses), listed(chosen.status), (change) =>
         choose(({ status }) => ({ status: changedList(status, change) })),
@@ -98,28 +120,14 @@ function postField(post: string | null, onText: (post: string | null) => void): 
   return field('Post', h(Typed, { value: post, onText, input }));
 }
 
-/** The file, and which of its columns customers are grouped by and added up. */
-function customersFields({ by, sum }: ReportChoice, choose: Choose<keyof ReportChoice>): VNode[] {
-  const take = async (file: File | undefined): Promise<void> => {
-    keepCustomers((await file?.text()) ?? null);
-    choose({ by: null, sum: null });
-  };
-  const file = h('input', {
-    type: 'file',
-    id: 'field-segments',
-    name: 'segments',
-    accept: '.csv,text/csv',
-    onChange: ({ currentTarget }) => void take(currentTarget.files?.[0]),
-  });
-  const heads = customerColumns();
-  const column = (name: 'by' | 'sum', label: string, none: string, chosen: string | null): VNode => {
-    const choices = [{ value: '', text: none }, ...heads.map((head) => ({ value: head, text: head }))];
-    return choiceField(name, label, choices, chosen, (value) => choose({ [name]: value }));
-  };
-  if (customersText() === null) return [field('Customers', file)];
-  return [
-    field('Customers', file),
-    column('by', 'Group by', 'First column', by),
-    column('sum', 'Add up', 'Nothing', sum),
-  ];
+/** Two periods are set side by side where the report has one, and rows that are in both: not the weeks of one of them. */
+function canCompare({ name, takes, since: usual }: ReportInfo, { since, by }: ReportChoice): boolean {
+  const isByWeek = name === 'first-reply' && by === null;
+  return takes.includes('against') && (usual !== null || since !== null) && !isByWeek;
+}
+
+/** The overview compares by itself. */
+function comparisons({ name }: ReportInfo): typeof AGAINST {
+  if (name !== 'overview') return AGAINST;
+  return [{ value: '', text: 'The period before' }, ...AGAINST.slice(2)];
 }

@@ -38,7 +38,7 @@ export function columnsOf(answer: ReportAnswer, options: TableOptions): TableCol
       return {
         ...headOf(column.name, !isText, options),
         ...(isText ? {} : { kind: 'number' as const }),
-        ...(column.name in TITLES ? { kind: 'title' as const } : {}),
+        ...(column.name in TITLES || column.name === 'titles' ? { kind: 'title' as const } : {}),
         cell: (row) => {
           const shown = cellOf(row, column, { most, zone: timeZone });
           const href = options.links(row, column.name);
@@ -73,6 +73,7 @@ interface LinkOptions {
     since: string | null;
     until: string | null;
     tz: string | null;
+    segment: string | null;
   };
 }
 
@@ -95,6 +96,7 @@ export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks
       since: week ?? null,
       until,
       tz: week && chosen.tz,
+      segment: chosen.segment,
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { ReportAnswer, ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
+import type { SegmentChoices } from '../../segments/store.ts';
 import { fetchFile, fetchJson, saveFile, withQuery } from '../api.ts';
-import { customersText } from '../customer-file.ts';
 import { ago, OWN_ZONE, period, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { unmounted } from '../mount.ts';
@@ -9,6 +9,7 @@ import { button, Filters } from '../parts/controls.ts';
 import { card, pageHead } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { barsPicture, type Caption, chartPicture } from '../parts/picture.ts';
+import { SEGMENT_CHOICES } from '../parts/segment-field.ts';
 import { saveView } from '../parts/shelf.ts';
 import { bars, table } from '../parts/table.ts';
 import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
@@ -16,6 +17,7 @@ import { barRows, timeOptions } from './report-chart.ts';
 import { countChosen, NAMES, type ReportChoice, reportFilters } from './report-filters.ts';
 import { columnsOf, postsBehind, type RowLinks, type TableOptions } from './report-table.ts';
 import { questionOf, titleOf, withoutFlags } from './reports.ts';
+import { TellPeople } from './shipped.ts';
 
 /** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */
 const choices = choicesOf(NAMES, (chosen) => ({ ...chosen, tz: chosen.tz ?? OWN_ZONE }));
@@ -23,9 +25,10 @@ const choices = choicesOf(NAMES, (chosen) => ({ ...chosen, tz: chosen.tz ?? OWN_
 interface Asked {
   info: ReportInfo;
   all: ReportsAnswer;
+  customers: SegmentChoices;
   /** Null where something has to be given first, which `missing` says. */
   answer: ReportAnswer | null;
-  missing: string | null;
+  missing: Child;
 }
 
 /** One report, whichever: its question, its filters, a chart where its rows make one, and the rows. */
@@ -38,13 +41,16 @@ export const page = pageOf<Asked>({
     const all = await catalogueFor(place);
     const info = all.reports.find(({ name }) => name === place.parts[0]);
     if (!info) throw new Error(`There is no report "${place.parts[0]}".`);
-    const missing = missingOf(info, chosen);
-    return { info, all, missing, answer: missing === null ? await ask(info, chosen, signal) : null };
+    const customers = await fetchJson<SegmentChoices>(SEGMENT_CHOICES, { signal });
+    const missing = missingOf(info, customers, chosen);
+    const path = withQuery(`/data/reports/${info.name}`, chosen);
+    const answer = missing === null ? await fetchJson<ReportAnswer>(path, { signal }) : null;
+    return { info, all, customers, missing, answer };
   },
   view(shown) {
     const { place, answer: asked } = shown;
-    const { info, all, answer, missing } = asked;
-    const { said, attempt } = useNews();
+    const { info, all, customers, answer, missing } = asked;
+    const { said, say, attempt } = useNews();
     const chosen = choices.read(place.url);
     return [
       h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
@@ -53,6 +59,9 @@ export const page = pageOf<Asked>({
         questionOf(info),
         h(
           'div.actions',
+          answer && info.name === 'shipped'
+            ? h(TellPeople, { answer, say, attempt, reload: place.reload })
+            : null,
           button('Save view', () => saveView(withQuery(unmounted(place.url.pathname), chosen))),
           button('Download CSV', () => void attempt(() => downloadCsv(info, chosen))),
         ),
@@ -60,7 +69,7 @@ export const page = pageOf<Asked>({
       h(
         Filters,
         { look: 'report-filters', chosen: countChosen(chosen) },
-        reportFilters(info, all, chosen, choices.chooser(place)),
+        reportFilters(info, { ...all, customers }, chosen, choices.chooser(place)),
       ),
       said,
       results(
@@ -91,30 +100,20 @@ async function catalogueFor({ parts }: PagePlace): Promise<ReportsAnswer> {
   }
 }
 
-function missingOf({ takes }: ReportInfo, { post }: ReportChoice): string | null {
+function missingOf(
+  { takes, isOfCustomers }: ReportInfo,
+  { columns }: SegmentChoices,
+  { post }: ReportChoice,
+): Child {
   if (takes.includes('post') && post === null) return 'Give the number of a post above.';
-  if (takes.includes('segments') && customersText() === null)
-    return 'Choose a CSV file of customers above: an e-mail column, then columns such as company, plan or mrr. It is used for this answer and not kept.';
+  if (isOfCustomers && columns.length === 0)
+    return ['No customers are imported: ', h('a', { href: '/customers' }, 'import a file'), ' once.'];
   return null;
 }
 
-function bodyOf(chosen: ReportChoice, more: Record<string, string> = {}): object {
-  const said = Object.entries(chosen).filter((pair) => pair[1] !== null);
-  return { ...Object.fromEntries(said), ...more, segments: customersText() };
-}
-
-async function ask(info: ReportInfo, chosen: ReportChoice, signal: AbortSignal): Promise<ReportAnswer> {
-  const path = `/data/reports/${info.name}`;
-  if (info.takes.includes('segments')) return await fetchJson(path, { body: bodyOf(chosen), signal });
-  return await fetchJson(withQuery(path, chosen), { signal });
-}
-
-async function downloadCsv(info: ReportInfo, chosen: ReportChoice): Promise<void> {
-  const path = `/data/reports/${info.name}`;
-  const blob = info.takes.includes('segments')
-    ? await fetchFile(path, { body: bodyOf(chosen, { format: 'csv' }) })
-    : await fetchFile(withQuery(path, { ...chosen, format: 'csv' }));
-  saveFile(blob, `${info.name}.csv`);
+async function downloadCsv({ name }: ReportInfo, chosen: ReportChoice): Promise<void> {
+  const path = withQuery(`/data/reports/${name}`, { ...chosen, format: 'csv' });
+  saveFile(await fetchFile(path), `${name}.csv`);
 }
 
 /** The chart, the rows, and what a reader has to know. */

@@ -98,8 +98,8 @@ export function useCopy(): { said: string | null; copy(text: string, said: strin
         say(words);
         timer.current = setTimeout(() => say(null), 1500);
       } catch {
-        openDialog('Copy these links', () => [
-          h('textarea', { rows: 10, readOnly: true, autofocus: true, 'aria-label': 'Links', value: text }),
+        openDialog('Copy this', () => [
+          h('textarea', { rows: 10, readOnly: true, autofocus: true, 'aria-label': 'Text', value: text }),
           h('p.note', 'This browser lets no page write to the clipboard here.'),
         ]);
       }

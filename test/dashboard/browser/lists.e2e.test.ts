@@ -3,13 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
-import { onStage, openStage, type Stage } from './stage.ts';
+import { onStage, openStage, type Stage, sweepAll } from './stage.ts';
 import { barriers, DESKTOP, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
   before(async () => {
-    stage = await openStage();
+    stage = await openStage({
+      async past(app, { world }) {
+        await sweepAll(app);
+        const done = world.statuses().find(({ name }) => name === 'Completed')?.id ?? assert.fail();
+        for (const id of [7, 8, 9, 10]) world.setStatus(id, done);
+        await sweepAll(app);
+      },
+    });
   });
   after(() => stage?.close());
   const enter = async (t: TestContext): Promise<Visit> => {
@@ -269,6 +276,58 @@ describe('somebody with lists and reports', onStage, () => {
     await page.goBack();
     await page.locator('th[aria-sort=ascending]').waitFor();
     assert.equal(page.url(), sorted);
+    assertCalm();
+  });
+
+  it('chooses customers of the file that was imported once, in reports, lists and the overview', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await fetch(`${stage.url}/data/segments`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        csv: 'domain,company,plan,mrr\nexample.com,Acme,Pro,100\nexample.net,Beta,Free,5\n',
+      }),
+    });
+    await open('/customers');
+    await page.getByRole('link', { name: 'Pro', exact: true }).click();
+    await page.waitForURL(/top-posts.*segment=plan%3DPro/);
+    await page.getByText('Only posts written by plan=Pro').waitFor();
+    await open('/posts');
+    await page.getByLabel('Customers').fill('plan=Free');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/segment=plan%3DFree/);
+    await settled(page);
+    const count = await page.getByRole('heading', { level: 1 }).locator('..').getByRole('status').innerText();
+    await open('/?segment=plan%3DFree');
+    const posts = page.locator('.figure', { hasText: 'Posts' }).locator('b');
+    assert.equal(`${await posts.innerText()} posts.`, count);
+    await open('/reports/demand');
+    await page.getByLabel('Group by').selectOption({ label: 'company' });
+    await page.waitForURL(/by=company/);
+    await page.reload();
+    await page
+      .getByRole('cell', { name: /\d Acme/ })
+      .first()
+      .waitFor();
+    assertCalm();
+  });
+
+  it('tells people what was delivered: copies their addresses, and leaves them out once they are told', async (t) => {
+    const { page, open, assertCalm } = await enter(t);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
+    await open('/reports/shipped');
+    await page.getByRole('button', { name: 'Copy addresses' }).click();
+    await until('addresses are on the clipboard', async () =>
+      /^\S+@example\.\w+(, \S+@example\.\w+)*$/.test(
+        (await page.evaluate('navigator.clipboard.readText()')) as string,
+      ),
+    );
+    await page.getByRole('button', { name: 'Mark as told' }).click();
+    await page.getByLabel('Your name').fill('Mia');
+    await page.getByRole('dialog').getByRole('button', { name: 'Mark as told' }).click();
+    await page.getByText('Nothing to show for this choice.').waitFor();
+    await open(`/sql?q=${encodeURIComponent('SELECT DISTINCT told_by FROM told_people')}`);
+    await page.getByRole('cell', { name: 'Mia' }).waitFor();
     assertCalm();
   });
 

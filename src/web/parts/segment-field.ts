@@ -1,0 +1,42 @@
+import type { SegmentChoices } from '../../segments/store.ts';
+import { h, type VNode } from '../h.ts';
+import { choiceField, field, Typed } from './controls.ts';
+import { useAnswer } from './load.ts';
+
+interface SegmentFieldOptions {
+  chosen: string | null;
+  onChoose(segment: string | null): void;
+}
+
+/** Which customers are meant. It is there once customers are imported, and where the address names some. */
+export function SegmentField({ chosen, onChoose }: SegmentFieldOptions): VNode | null {
+  const { answer } = useAnswer<SegmentChoices>(SEGMENT_CHOICES);
+  const { columns = [], filters = [] } = answer ?? {};
+  if (columns.length === 0 && chosen === null) return null;
+  const input = {
+    ...{ id: 'field-segment', name: 'segment', list: 'segment-filters' },
+    placeholder: 'plan=Pro, value>=1000',
+  };
+  return h(
+    'div',
+    field('Customers', h(Typed, { value: chosen, onText: onChoose, input })),
+    h(
+      'datalist',
+      { id: 'segment-filters' },
+      filters.map((value) => h('option', { key: value, value })),
+    ),
+  );
+}
+
+export const SEGMENT_CHOICES = '/data/segments/choices';
+
+/** By which column of their file customers are grouped: by plan, unless there are none. */
+export function groupField(
+  { columns }: SegmentChoices,
+  chosen: string | null,
+  onChoose: (column: string | null) => void,
+): VNode {
+  const [usual = 'plan', ...others] = columns;
+  const choices = [{ value: '', text: usual }, ...others.map((value) => ({ value, text: value }))];
+  return choiceField('by', 'Group by', choices, chosen, onChoose);
+}
