@@ -95,8 +95,8 @@ export function watchStats(settings: Settings): LiveStatsReader {
 }
 
 /** What reports ask the mirror. */
-export function readForReports(settings: Settings): ReportReader {
-  return openReportReader(mirrorOf(settings));
+export function readForReports(settings: Settings, onProgress?: (share: number) => void): ReportReader {
+  return openReportReader(mirrorOf(settings), onProgress);
 }
 
 /** The status of the mirror, for commands that only read it. */

@@ -140,7 +140,7 @@ async function markTold({ settings, say }: Context, { rows, people = [] }: Repor
 }
 
 async function answer(
-  { settings }: Pick<Context, 'settings'>,
+  { settings, json }: Pick<Context, 'settings' | 'json'>,
   name: string,
   flags: ReportFlags,
 ): Promise<ReportResult> {
@@ -151,8 +151,19 @@ async function answer(
   const known = reportNamed(name);
   const { timeZone, deliveredStatuses: usualDelivered } = settings;
   const request = { ...requestOf(flags), timeZone, usualDelivered };
-  await using reader = closing(readForReports(settings));
-  return await runReport(reader, known, request);
+  if (known !== 'duplicates') {
+    await using reader = closing(readForReports(settings));
+    return await runReport(reader, known, request);
+  }
+  const { openProgress } = await import('./progress.ts');
+  const progress = await openProgress({ json });
+  const move = progress.start({ name: 'comparing titles', total: 100, text: '' });
+  await using reader = closing(readForReports(settings, (share) => move(100 * share, {})));
+  try {
+    return await runReport(reader, known, request);
+  } finally {
+    progress.stop();
+  }
 }
 
 /** A source that cannot answer is told of, and the others still do. */
@@ -169,11 +180,11 @@ async function answerTogether(
   refuseForSeveral(known);
   const found: SourceReport[] = [];
   const failures: unknown[] = [];
-  for (const { settings, say } of contexts)
+  for (const { settings, say, json } of contexts)
     try {
       // Days and weeks begin at the same time in all rows.
       const { timeZone } = (contexts[0] as Context).settings;
-      const report = await answer({ settings: { ...settings, timeZone } }, name, flags);
+      const report = await answer({ json, settings: { ...settings, timeZone } }, name, flags);
       found.push({ source: settings.source ?? '', report });
     } catch (error) {
       failures.push(error);

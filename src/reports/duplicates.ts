@@ -45,9 +45,12 @@ export async function duplicates(reader: ReportReader, asked: TallyQuestion): Pr
   const asks = { ...period, board, people, statuses: JSON.stringify(asked.statuses) };
   for (const [id] of reader.each(SCOPE, asks)) ids.push(Number(id));
   const isInScope = setOf(ids.done());
-  const titles = takeApart(reader.each(TITLES, { most: MOST_TITLES }));
+  const [[all = 0] = []] = await reader.tuples('SELECT count(*) FROM posts', {});
+  const tell = (from: number, to: number) => (done: number, of: number) =>
+    reader.tell(from + ((to - from) * done) / Math.max(1, of));
+  const titles = takeApart(reader.each(TITLES, { most: MOST_TITLES }), Number(all), tell(0, 0.6));
   const same = sameGroups(await reader.tuples(SAME, {}));
-  const pairs = mostAlike(titles, limit, ({ post, other }) => {
+  const pairs = mostAlike(titles, { most: limit, tell: tell(0.7, 1) }, ({ post, other }) => {
     const group = same.get(post);
     return (isInScope(post) || isInScope(other)) && (group === undefined || group !== same.get(other));
   }).map((pair) => (isInScope(pair.post) ? pair : { ...pair, post: pair.other, other: pair.post }));
@@ -98,12 +101,17 @@ function sameGroups(marks: readonly unknown[][]): Map<number, Set<number>> {
   return groups;
 }
 
-function takeApart(rows: Iterable<unknown[]>): Titles {
+type Tell = (done: number, of: number) => void;
+/** Of so many titles or keys one tells how far it is. */
+const TOLD = 1000;
+
+function takeApart(rows: Iterable<unknown[]>, all: number, tell: Tell): Titles {
   const stems = new Map<string, number>();
   const known: { titles: number; named: number; last: number; isSmall: boolean }[] = [];
   const [ids, starts, words] = [new Grown(Float64Array), new Grown(Uint32Array), new Grown(Uint32Array)];
   for (const [id, title] of rows as Iterable<[number, string]>) {
     ids.push(id);
+    if (ids.length % TOLD === 0) tell(ids.length, all);
     starts.push(words.length);
     for (const { stem, isSmall, isName } of wordsOfTitle(title)) {
       const number = stems.get(stem) ?? stems.size;
@@ -133,13 +141,18 @@ function takeApart(rows: Iterable<unknown[]>): Titles {
 }
 
 /** Titles that share two of their rarest words stand side by side after sorting; the most alike of them are kept. */
-function mostAlike(titles: Titles, most: number, isWanted: (pair: Pair) => boolean): Pair[] {
+function mostAlike(
+  titles: Titles,
+  { most, tell }: { most: number; tell: Tell },
+  isWanted: (pair: Pair) => boolean,
+): Pair[] {
   const { ids } = titles;
   const keys = sharedKeys(titles);
   const compare = comparison(titles);
   const best = new Map<number, Pair>();
   let least = ALIKE;
   for (let i = 1; i < keys.length; i++) {
+    if (i % TOLD === 0) tell(i, keys.length);
     const [hash, older] = partsOf(keys[i]);
     const alike = compare(older);
     for (let j = i - 1; j >= Math.max(0, i - NEIGHBOURS); j--) {

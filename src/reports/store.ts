@@ -35,6 +35,8 @@ export interface ReportReader {
   peopleIn(segment: string): Promise<number[]>;
   /** The customers that were imported, by a column of their file. */
   customers(by: string | undefined): Promise<KnownCustomers>;
+  /** How much of the report is done, 0 to 1. */
+  tell(share: number): void;
   close(): Promise<void>;
 }
 
@@ -77,7 +79,8 @@ export interface Watched {
 /** A report reads what it adds up once. */
 const CACHE_KB = 16_000;
 
-export function openReportReader(options: OpenOptions): ReportReader {
+/** `onProgress` is told of reports that take seconds: how much of them is done, 0 to 1. */
+export function openReportReader(options: OpenOptions, onProgress?: (share: number) => void): ReportReader {
   const db = openMirrorReadOnly(options);
   db.pragma(`cache_size = -${CACHE_KB}`);
   // Sorting in memory: what is sorted has been cut down to numbers before.
@@ -103,9 +106,20 @@ export function openReportReader(options: OpenOptions): ReportReader {
     usersWith: async (email) => usersWith(email),
     peopleIn: async (segment) => peopleOf(db, choiceOf(segment)),
     customers: async (by) => customersBy(db, by),
+    tell: progressTeller(onProgress),
     async close() {
       db.close();
     },
+  };
+}
+
+/** Each percent once. */
+function progressTeller(onProgress?: (share: number) => void): (share: number) => void {
+  let told = -1;
+  return (share) => {
+    const percent = Math.floor(share * 100);
+    if (percent !== told) onProgress?.(percent / 100);
+    told = percent;
   };
 }
 

@@ -174,6 +174,15 @@ describe('answers that are kept', () => {
     await until('the newest', async () => (await answers.ask('a')).value === 'new');
   });
 
+  it('are not waited for by a page where they take long, and are there when it asks again', async () => {
+    const slow = Promise.withResolvers<string>();
+    const clock = { ...at({ now: 0 }), sleep: async () => undefined };
+    const answers = keepAnswers({ compute: () => slow.promise, version: () => 1, clock });
+    assert.deepEqual([await answers.soon('a'), await answers.soon('a')], [null, null]);
+    slow.resolve('whole');
+    await until('the answer', async () => (await answers.soon('a'))?.value === 'whole');
+  });
+
   it('say what is wrong when they cannot be made, and are tried again', async () => {
     let isBroken = true;
     const compute = async (): Promise<string> => (isBroken ? assert.fail('broken') : 'whole');

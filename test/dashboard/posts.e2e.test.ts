@@ -328,6 +328,26 @@ describe('the threads that read', () => {
     await assert.rejects(reads.ask('post', 104), { code: 'interrupted' });
   });
 
+  it('leave the report that takes long to a process, which says how far it is', async (t) => {
+    const { path } = await tell(t);
+    const reads = openReads({ path, upstream: UPSTREAM });
+    t.after(() => reads.close());
+    const request = { now: NOW, timeZone: 'UTC' };
+    for (const _ of [1, 2]) {
+      const asked = reads.ask('report', { name: 'duplicates', request });
+      assert.equal(typeof reads.progress(), 'number');
+      assert.deepEqual(
+        (await asked).rows.map(({ post, other }) => [post, other]),
+        [[105, 101]],
+      );
+      assert.equal(reads.progress(), null);
+    }
+    const wrong = reads.ask('report', { name: 'duplicates', request: { ...request, board: 'nowhere' } });
+    await assert.rejects(wrong, { code: 'usage' });
+    const asked = reads.ask('report', { name: 'duplicates', request });
+    await Promise.all([reads.close(), assert.rejects(asked, { code: 'interrupted' })]);
+  });
+
   it('say so where there is no mirror', async (t) => {
     const reads = openReads({ path: '/nowhere/mirror.db', upstream: UPSTREAM });
     t.after(() => reads.close());

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { type Definition, REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
 import { calendarOf, momentOf } from '../../src/reports/moment.ts';
 import type { ReportRequest } from '../../src/reports/report.ts';
-import { NOW, pick, tell, write } from './story.ts';
+import { readCustomers } from '../../src/segments/file.ts';
+import { openSegmentStore } from '../../src/segments/store.ts';
+import { NOW, pick, tell, UPSTREAM, write } from './story.ts';
 
 const UTC = calendarOf('UTC');
 
@@ -44,6 +46,9 @@ describe('every report', () => {
 
   it('has the columns its catalogue names, with values of their kind', async (t) => {
     const story = await tell(t);
+    const customers = openSegmentStore({ path: story.path, upstream: UPSTREAM, holder: 'the test' });
+    customers.import(readCustomers('email,plan,mrr\nann@example.com,Pro,100\n'), 'mia', NOW);
+    customers.close();
     for (const name of REPORT_NAMES) {
       const { columns, rows } = await story.ask(name, { ...needs(name) });
       for (const row of rows)

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { AppError, errorFrom } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
@@ -11,27 +13,79 @@ export interface DashboardReads {
     request: Parameters<Reading[N]>[0],
     signal?: AbortSignal,
   ): ReturnType<Reading[N]>;
+  /** How much of the slow report is done that is worked on, 0 to 1; null where it is not. */
+  progress(): number | null;
   close(): Promise<void>;
 }
 
 const SUMS: ReadonlySet<keyof Reading> = new Set(['overview', 'report']);
 
-/** A report that takes seconds, where the others take milliseconds. */
+/** A report that takes seconds and hundreds of megabytes, where the others take milliseconds. */
 function isSlow(name: keyof Reading, request: unknown): boolean {
   return name === 'report' && (request as { name: string }).name === 'duplicates';
 }
 
-/** Sums over the whole mirror have a thread of their own, so that a search does not wait for them. So has the report that they would wait for. */
+/** A thread without a question for so long ends, and gives its memory back. */
+const IDLE_MS = 60_000;
+
+/**
+ * Sums over the whole mirror have a thread of their own, so that a search does not wait for them. The report that they would wait for has a
+ * process of its own, which ends with its answer.
+ */
 export function openReads(options: OpenOptions): DashboardReads {
-  const [slow, sums, posts] = [new Lane(options), new Lane(options), new Lane(options)];
+  const [sums, posts] = [new Lane(threadOn(options), IDLE_MS), new Lane(threadOn(options), IDLE_MS)];
+  const slow = new Lane(processOn(options), 0);
   return {
     ask: (name, request, signal) => {
       const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
       return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
     },
+    progress: () => slow.progress,
     async close() {
       await Promise.all([slow, sums, posts].map((lane) => lane.close()));
     },
+  };
+}
+
+/** Reads the mirror and answers one question after the other. */
+interface Answerer {
+  ask(question: ThreadQuestion): void;
+  end(): unknown;
+}
+
+interface Hearer {
+  onMessage(message: ThreadAnswer): void;
+  /** It has ended, with what went wrong where that is known. */
+  onEnd(reason: unknown): void;
+}
+
+type Begin = (hearer: Hearer) => Answerer;
+
+/** Neither keeps this process alive. */
+function threadOn(options: OpenOptions): Begin {
+  return ({ onMessage, onEnd }) => {
+    const thread = new Worker(ownFile('./reading.ts', import.meta.url), { workerData: options });
+    thread.unref();
+    thread.on('message', onMessage);
+    thread.once('error', onEnd).once('exit', () => onEnd(null));
+    return { ask: (question) => thread.postMessage(question), end: () => thread.terminate() };
+  };
+}
+
+function processOn(options: OpenOptions): Begin {
+  return ({ onMessage, onEnd }) => {
+    const file = fileURLToPath(ownFile('./reading-child.ts', import.meta.url));
+    const child = fork(file, {
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.unref();
+    child.channel?.unref();
+    child.on('message', (message) => onMessage(message as ThreadAnswer));
+    child.once('error', onEnd).once('exit', () => onEnd(null));
+    child.send(options);
+    return { ask: (question) => child.send(question), end: () => child.kill('SIGKILL') };
   };
 }
 
@@ -45,25 +99,24 @@ interface Waiting {
 const CLOSED = 'the service is about to stop';
 const LOST = 'what reads the mirror ended early';
 
-/** A thread without a question for so long ends, and gives its memory back. */
-const IDLE_MS = 60_000;
-
-/** One thread that answers one question after the other. It starts with the first question. */
+/** One thread or process that answers one question after the other. It starts with the first question. */
 class Lane {
-  readonly #options: OpenOptions;
+  readonly #begin: Begin;
   readonly #line: Waiting[] = [];
   readonly #idle: NodeJS.Timeout;
   #current: Waiting | undefined;
-  #thread: Worker | undefined;
+  #answerer: Answerer | undefined;
   #isClosed = false;
+  /** How much of the question is done, 0 to 1; null where nothing is asked. */
+  progress: number | null = null;
 
-  constructor(options: OpenOptions) {
-    this.#options = options;
+  constructor(begin: Begin, idleMs: number) {
+    this.#begin = begin;
     this.#idle = setTimeout(() => {
       if (this.#current) return;
-      void this.#thread?.terminate();
-      this.#thread = undefined;
-    }, IDLE_MS).unref();
+      void this.#answerer?.end();
+      this.#answerer = undefined;
+    }, idleMs).unref();
   }
 
   ask(question: ThreadQuestion, signal?: AbortSignal): Promise<unknown> {
@@ -79,7 +132,7 @@ class Lane {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     this.#rejectAll();
-    await this.#thread?.terminate();
+    await this.#answerer?.end();
   }
 
   #next(): void {
@@ -90,31 +143,33 @@ class Lane {
       this.#idle.refresh();
       return;
     }
-    this.#thread ??= this.#begin();
-    this.#thread.postMessage(this.#current.question);
+    this.progress = 0;
+    this.#answerer ??= this.#start();
+    this.#answerer.ask(this.#current.question);
   }
 
   #done(settle: (waiting: Waiting) => void): void {
     const waiting = this.#current;
     this.#current = undefined;
+    this.progress = null;
     if (waiting) settle(waiting);
     this.#next();
   }
 
-  #begin(): Worker {
-    const started = new Worker(ownFile('./reading.ts', import.meta.url), { workerData: this.#options });
-    // It must not keep the process alive.
-    started.unref();
-    started.on('message', (answer: ThreadAnswer) => {
-      if (this.#thread === started) this.#done((waiting) => settle(waiting, answer));
+  #start(): Answerer {
+    const started = this.#begin({
+      onMessage: (message) => {
+        if (this.#answerer !== started) return;
+        if ('progress' in message) this.progress = message.progress;
+        else this.#done((waiting) => settle(waiting, message));
+      },
+      onEnd: (reason) => {
+        if (this.#answerer !== started) return;
+        this.#answerer = undefined;
+        const why = this.#isClosed ? new AppError('interrupted', CLOSED) : new AppError('internal', LOST);
+        this.#done(({ reject }) => reject(reason ?? why));
+      },
     });
-    const lost = (reason: unknown): void => {
-      if (this.#thread !== started) return;
-      this.#thread = undefined;
-      const why = this.#isClosed ? new AppError('interrupted', CLOSED) : new AppError('internal', LOST);
-      this.#done(({ reject }) => reject(reason ?? why));
-    };
-    started.once('error', lost).once('exit', () => lost(null));
     return started;
   }
 
@@ -123,7 +178,7 @@ class Lane {
   }
 }
 
-function settle({ resolve, reject }: Waiting, answer: ThreadAnswer): void {
+function settle({ resolve, reject }: Waiting, answer: Exclude<ThreadAnswer, { progress: number }>): void {
   if ('value' in answer) {
     resolve(answer.value);
     return;

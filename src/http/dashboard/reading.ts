@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { type ToldFailure, toldFailure } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import type { OpenOptions } from '../../db/open.ts';
@@ -93,7 +93,10 @@ const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
 const NOTHING: Found = { hits: [], isMore: false, isQuestion: true, ...NOTHING_TOLD };
 
 /** Opens what it needs when it is first asked for it. */
-export function openReading(options: OpenOptions): Reading & { close(): Promise<void> } {
+export function openReading(
+  options: OpenOptions,
+  onProgress?: (share: number) => void,
+): Reading & { close(): Promise<void> } {
   const opened: { close(): unknown }[] = [];
   const once = <T extends { close(): unknown }>(open: () => T): (() => T) => {
     let value: T | undefined;
@@ -106,7 +109,7 @@ export function openReading(options: OpenOptions): Reading & { close(): Promise<
     };
   };
   const handles = {
-    reports: once(() => openReportReader(options)),
+    reports: once(() => openReportReader(options, onProgress)),
     browse: once(() => openBrowseReads(options)),
     texts: once(() => openSearchReads(options)),
   };
@@ -231,21 +234,29 @@ function beginningOf({ beginning }: ListedPost): Excerpt {
   return snippetOf(beginning, []).excerpt;
 }
 
-/** What goes to a thread, and what comes back. */
+/** What goes to a thread or process, and what comes back. */
 export interface ThreadQuestion {
   name: keyof Reading;
   request: unknown;
 }
 
-export type ThreadAnswer = { value: unknown } | { failure: ToldFailure };
+export type ThreadAnswer = { value: unknown } | { failure: ToldFailure } | { progress: number };
 
 // This file is also the worker thread of `reading-pool.ts`.
-if (parentPort) serve(openReading(workerData as OpenOptions), parentPort);
+const asker = parentPort;
+if (asker)
+  serve(
+    openReading(workerData as OpenOptions),
+    (given) => asker.postMessage(given),
+    (hear) => asker.on('message', hear),
+  );
 
-function serve(reading: Reading, asker: MessagePort): void {
-  asker.on('message', ({ name, request }: ThreadQuestion) => {
-    void answer(reading, name, request).then((given) => asker.postMessage(given));
-  });
+export function serve(
+  reading: Reading,
+  tell: (given: ThreadAnswer) => void,
+  listen: (hear: (question: ThreadQuestion) => void) => void,
+): void {
+  listen(({ name, request }) => void answer(reading, name, request).then(tell));
 }
 
 async function answer(reading: Reading, name: keyof Reading, request: unknown): Promise<ThreadAnswer> {

@@ -33,6 +33,12 @@ export interface ReportAnswer extends ReportResult {
   asOf: string;
 }
 
+/** In place of an answer that takes longer than a page waits: how much of it is done, 0 to 1, where that is known. */
+export interface WorkingAnswer {
+  isWorking: true;
+  share: number | null;
+}
+
 const MOST_ROWS = 1000;
 
 /** `/data/reports`: every report of the command line, as JSON or, with `format=csv`, as a file. */
@@ -50,7 +56,11 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
   });
   app.get('/data/reports/:name', async ({ params, query }, reply) => {
     const name = nameOf(params);
-    const { value: given, at } = await answers.ask(JSON.stringify([name, choiceOf(query)]));
+    const key = JSON.stringify([name, choiceOf(query)]);
+    const found = await (wordIn(query, 'working', ['1']) === null ? answers.ask(key) : answers.soon(key));
+    if (found === null)
+      return reply.code(202).send({ isWorking: true, share: reads.progress() } satisfies WorkingAnswer);
+    const { value: given, at } = found;
     const value = sortedReport(given, textIn(query, 'sort'));
     if (wordIn(query, 'format', ['csv', 'json']) !== 'csv')
       return { ...value, asOf: new Date(at).toISOString() } satisfies ReportAnswer;
@@ -165,6 +175,8 @@ interface Kept<T> {
 const FRESH_MS = 60_000;
 /** How long somebody waits for the newest figures when the last ones are at hand. */
 const WAIT_MS = 200;
+/** How long a page waits before it says how far a long answer is. */
+const PATIENCE_MS = 2000;
 /** Beyond this the last ones are no answer any more. */
 const OLDEST_MS = 15 * 60_000;
 const MOST_KEYS = 40;
@@ -209,24 +221,31 @@ export function keepAnswers<T>({ compute, version, clock }: KeptOptions<T>) {
     return entry;
   };
 
-  return {
-    async ask(key: string): Promise<Kept<T>> {
-      const last = kept.get(key);
-      if (last && isSettled(last)) return last;
-      const newest = renew(key);
-      if (!last || clock.monotonic() - last.began > OLDEST_MS) return await newest;
-      const answered = new AbortController();
-      const wait = clock.sleep(WAIT_MS, answered.signal).then(
-        () => last,
-        () => last,
-      );
-      // What fails late is tried again with the next question; what fails soon is said.
-      newest.catch(() => undefined);
-      try {
-        return await Promise.race([newest, wait]);
-      } finally {
-        answered.abort();
-      }
-    },
+  const ask = async (key: string): Promise<Kept<T>> => {
+    const last = kept.get(key);
+    if (last && isSettled(last)) return last;
+    const newest = renew(key);
+    if (!last || clock.monotonic() - last.began > OLDEST_MS) return await newest;
+    return (await within(newest, WAIT_MS, clock)) ?? last;
   };
+  return {
+    ask,
+    /** Null where it takes longer than a page waits; it goes on for whoever asks again. */
+    soon: (key: string): Promise<Kept<T> | null> => within(ask(key), PATIENCE_MS, clock),
+  };
+}
+
+/** Null where it takes longer. What fails late is tried again with the next question; what fails soon is said. */
+async function within<T>(asked: Promise<T>, ms: number, clock: Clock): Promise<T | null> {
+  asked.catch(() => undefined);
+  const answered = new AbortController();
+  const wait = clock.sleep(ms, answered.signal).then(
+    () => null,
+    () => null,
+  );
+  try {
+    return await Promise.race([asked, wait]);
+  } finally {
+    answered.abort();
+  }
 }

@@ -1,7 +1,8 @@
-import type { ReportAnswer, ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
+import { useEffect } from 'preact/hooks';
+import type { ReportAnswer, ReportInfo, ReportsAnswer, WorkingAnswer } from '../../http/dashboard/reports.ts';
 import type { SegmentChoices } from '../../segments/store.ts';
 import { fetchFile, fetchJson, saveFile, withQuery } from '../api.ts';
-import { ago, OWN_ZONE, period, withDates } from '../format.ts';
+import { ago, OWN_ZONE, percent, period, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { unmounted } from '../mount.ts';
 import { hasValues, timeChart } from '../parts/chart.ts';
@@ -28,6 +29,8 @@ interface Asked {
   customers: SegmentChoices;
   /** Null where something has to be given first, which `missing` says. */
   answer: ReportAnswer | null;
+  /** It takes long, and is not there yet. */
+  working: WorkingAnswer | null;
   missing: Child;
 }
 
@@ -43,13 +46,15 @@ export const page = pageOf<Asked>({
     if (!info) throw new Error(`There is no report "${place.parts[0]}".`);
     const customers = await fetchJson<SegmentChoices>(SEGMENT_CHOICES, { signal });
     const missing = missingOf(info, customers, chosen);
-    const path = withQuery(`/data/reports/${info.name}`, chosen);
-    const answer = missing === null ? await fetchJson<ReportAnswer>(path, { signal }) : null;
-    return { info, all, customers, missing, answer };
+    const path = withQuery(`/data/reports/${info.name}`, { ...chosen, working: '1' });
+    const found = missing === null ? await fetchJson<ReportAnswer | WorkingAnswer>(path, { signal }) : null;
+    const isWorking = found !== null && 'isWorking' in found;
+    const [answer, working] = isWorking ? [null, found] : [found, null];
+    return { info, all, customers, missing, answer, working };
   },
   view(shown) {
     const { place, answer: asked } = shown;
-    const { info, all, customers, answer, missing } = asked;
+    const { info, all, customers, answer, working, missing } = asked;
     const { said, say, attempt } = useNews();
     const chosen = choices.read(place.url);
     return [
@@ -75,6 +80,7 @@ export const page = pageOf<Asked>({
       results(
         shown,
         missing === null ? null : h('p.empty.card', missing),
+        working && h(Working, { working, reload: place.reload }),
         answer &&
           drawn(answer, {
             sort: chosen.sort,
@@ -98,6 +104,18 @@ async function catalogueFor({ parts }: PagePlace): Promise<ReportsAnswer> {
     catalogue = null;
     throw error;
   }
+}
+
+const ASKED_AGAIN_MS = 1000;
+
+/** Says how far a long report is, and asks for it again until it is there. */
+function Working({ working, reload }: { working: WorkingAnswer; reload(): Promise<void> }): VNode {
+  useEffect(() => {
+    const pause = setTimeout(() => void reload(), ASKED_AGAIN_MS);
+    return () => clearTimeout(pause);
+  }, [working]);
+  const share = working.share === null ? '' : ` ${percent(working.share)} done.`;
+  return h('p.empty.card', { role: 'status' }, `This takes a while in a large mirror.${share}`);
 }
 
 function missingOf(
