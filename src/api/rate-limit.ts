@@ -131,9 +131,10 @@ export function createCircuitBreaker({ random = Math.random } = {}): CircuitBrea
         until = 0;
         return;
       }
+      // What was under way when the wait began says nothing new about the time after it: neither this wait nor the next is longer for it.
+      if (now < until) return;
       failures += 1;
-      // What was under way when the wait began says nothing new about the time after it.
-      if (failures < BREAKER_THRESHOLD || now < until) return;
+      if (failures < BREAKER_THRESHOLD) return;
       const doublings = Math.min(failures - BREAKER_THRESHOLD, 16);
       const ceiling = Math.min(BREAKER_MAX_MS, BREAKER_FIRST_MS * 2 ** doublings);
       until = now + ceiling / 2 + (random() * ceiling) / 2;

@@ -106,6 +106,8 @@ describe('the circuit breaker', () => {
     const first = until();
     for (let n = 0; n < 10; n++) breaker.record(null, NOW + 100);
     assert.equal(until(), first);
+    breaker.record(null, first);
+    assert.equal(until(), first + 2000, 'nor does the next wait');
   });
 
   it('stops creates before they are sent, as failures to connect and not as throttling', async (t) => {
