@@ -84,8 +84,26 @@ function packed(root: string, version: string): Packed {
   const { name } = manifestOf(root);
   output('npm', ['pack', '--silent', '--pack-destination', folder], root);
   const sbom = join(folder, `${name}-${version}.cdx.json`);
-  writeFileSync(sbom, output('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], root));
+  writeFileSync(sbom, sbomOf(root, name));
   return { tarball: join(folder, `${name}-${version}.tgz`), sbom };
+}
+
+/** From the lock file: node_modules also holds the runtime, which the package does not bring. npm takes the folder's name for the package's. */
+function sbomOf(root: string, name: string): string {
+  const flags = [
+    '--sbom-format',
+    'cyclonedx',
+    '--sbom-type',
+    'application',
+    '--omit',
+    'dev',
+    '--package-lock-only',
+  ];
+  const sbom = JSON.parse(output('npm', ['sbom', ...flags], root)) as {
+    metadata: { component: { name: string } };
+  };
+  sbom.metadata.component.name = name;
+  return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
 /** In the form of `sha256sum --check`. */

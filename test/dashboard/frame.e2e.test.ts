@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createLogger } from '../../src/base/log.ts';
-import { addAssets } from '../../src/http/dashboard/assets.ts';
+import { addAssets, PAGES } from '../../src/http/dashboard/assets.ts';
 import type { LiveStats } from '../../src/http/dashboard/events.ts';
 import { addEvents } from '../../src/http/dashboard/events.ts';
 import type { LiveStatsReader, MirrorStats } from '../../src/state/live-stats.ts';
@@ -12,6 +12,7 @@ import { ask } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { progressWith } from '../service/healthy.ts';
 import { CHECKOUT } from '../support/cli.ts';
+import { openOnSandbox } from './site.ts';
 
 const serveFiles = (t: TestContext, hasLogin = false): Promise<Running> =>
   open(t, {
@@ -233,5 +234,28 @@ describe('the live numbers', () => {
     const http = await serve(t, stats);
     await ask(http, '/healthz');
     assert.equal(stats.asked, 0);
+  });
+});
+
+describe('the table of HTTP in the documents', () => {
+  it('has every address that the service answers, and no other', async (t) => {
+    const operations = readFileSync(join(CHECKOUT, 'docs/operations.md'), 'utf8');
+    const section = operations.split('### HTTP\n')[1]?.split('\n## ')[0] ?? '';
+    const cells = [...section.matchAll(/^\| (`\/[^|]*) \|/gm)].map(([, cell = '']) => cell);
+    const told = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path));
+    const { http } = await openOnSandbox(t);
+    // These are there with HTTP_TOKEN and MCP_TOKEN alone; tests of their own have them.
+    const served = [...http.routes.map(({ url }) => url), '/login', '/logout', '/mcp'];
+    const isTold = (url: string): boolean =>
+      PAGES.some((page) => page === url) ||
+      told.some((path) => url === path || (path !== '/' && url.startsWith(path)));
+    assert.deepEqual(
+      served.filter((url) => !isTold(url)),
+      [],
+    );
+    assert.deepEqual(
+      told.filter((path) => !served.some((url) => url.startsWith(path))),
+      [],
+    );
   });
 });

@@ -58,9 +58,10 @@ describe('npm run release', () => {
     assert.equal(sum, createHash('sha256').update(bytes).digest('hex'));
     const sbom = JSON.parse(readFileSync(join(root, 'release/small-package-0.2.0.cdx.json'), 'utf8')) as {
       bomFormat: string;
-      metadata: { component: { version: string } };
+      metadata: { component: { name: string; version: string } };
     };
-    assert.deepEqual([sbom.bomFormat, sbom.metadata.component.version], ['CycloneDX', '0.2.0']);
+    const { name: of, version } = sbom.metadata.component;
+    assert.deepEqual([sbom.bomFormat, of, version], ['CycloneDX', 'small-package', '0.2.0']);
     assert.match(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), /^## \[0\.2\.0\] - 2026-01-31$/m);
     assert.equal(git('describe', '--tags').trim(), 'v0.2.0');
     assert.equal(git('status', '--porcelain'), '');

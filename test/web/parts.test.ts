@@ -9,6 +9,7 @@ import { periodFields } from '../../src/web/parts/period.ts';
 import { postRow } from '../../src/web/parts/post-row.ts';
 import { outward, prose } from '../../src/web/parts/prose.ts';
 import { bars, table } from '../../src/web/parts/table.ts';
+import { troubleRow } from '../../src/web/parts/trouble.ts';
 import { until } from '../support/until.ts';
 import { drawing } from './document.ts';
 
@@ -231,5 +232,31 @@ describe('a list of posts', () => {
       widths.filter((width) => width !== undefined),
       ['100%', '50%'],
     );
+  });
+});
+
+describe('the banner', () => {
+  const trouble = {
+    symptom: 'deletions-held',
+    what: 'deletions are held',
+    since: null,
+    until: null,
+    detail: null,
+    advice: 'look there',
+    runbook: 'docs/operations.md#deletions-held',
+  } as const;
+
+  it('names the row of the runbook for every trouble, and leads to its line', () => {
+    const { root, draw } = drawing();
+    for (const symptom of ['deletions-held', 'token-refused'] as const) {
+      const runbook = `docs/operations.md#${symptom}`;
+      draw(troubleRow({ ...trouble, symptom, runbook }));
+      const link = root.all('a').at(-1);
+      assert.equal(link?.text, runbook);
+      assert.equal(
+        decodeURIComponent(link?.attribute('href') ?? ''),
+        `/docs/operations.md#:~:text=id="${symptom}"`,
+      );
+    }
   });
 });

@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import type { LiveStats } from '../../http/dashboard/events.ts';
-import { ago, clockTime, counted } from '../format.ts';
-import { h } from '../h.ts';
+import { ago, counted } from '../format.ts';
 import { mounted } from '../mount.ts';
+import { troubleRow } from '../parts/trouble.ts';
 
 type Listener = (stats: LiveStats) => void;
 
@@ -45,25 +45,11 @@ function showStats({ updatedAt, isReady, failing, troubles, toDecide, held }: Li
   else tell('warn', failing ?? 'Starting');
 }
 
-/** On every page, in the words that the command line and the alerts use too. */
+/** On every page. */
 function showTroubles(troubles: LiveStats['troubles']): void {
   const place = document.querySelector('.troubles');
   if (!place) return;
-  const rows = troubles.map(({ symptom, what, since, until, detail, advice, runbook }) =>
-    h(
-      'p.banner',
-      { key: symptom, 'data-tone': symptom === 'list-incomplete' ? 'warn' : 'bad' },
-      h('b', `${what.charAt(0).toUpperCase()}${what.slice(1)}`),
-      since && ` since ${clockTime(since)}`,
-      until && `, until ${clockTime(until)}`,
-      detail && ` (${detail})`,
-      `: ${advice}. `,
-      symptom === 'deletions-held'
-        ? h('a', { href: '/sync' }, 'Sync')
-        : h('a.note', { href: '/docs/operations.md' }, runbook),
-    ),
-  );
-  render(rows, place);
+  render(troubles.map(troubleRow), place);
 }
 
 function badge(name: string, n: number, meaning: string): void {
