@@ -43,7 +43,9 @@ function fileOf({ rulesFile, dataDir, timeZone, smtpUrl, mailFrom }: Settings, c
   const parse = (text: string): RulesFile => {
     const file = rulesIn(text, cwd, timeZone);
     if (file.channels.some(({ kind }) => kind === 'mail') && (!smtpUrl || !mailFrom))
-      throw new AppError('usage', 'a channel of the rules has mail, and SMTP_URL or MAIL_FROM is not set');
+      throw new AppError('usage', 'a channel of the rules has mail, and SMTP_URL or MAIL_FROM is not set', {
+        hint: `Set both, or take the channel out of ${path}.`,
+      });
     return file;
   };
   return {
@@ -54,6 +56,12 @@ function fileOf({ rulesFile, dataDir, timeZone, smtpUrl, mailFrom }: Settings, c
       await replaceFile(path, async (handle) => void (await handle.writeFile(text)));
     },
   };
+}
+
+/** Throws what is wrong with the file: a service does not start with it. */
+export function checkRules(settings: Settings, cwd: string): void {
+  const file = fileOf(settings, cwd);
+  file.parse(file.read());
 }
 
 /** The rules, and what it takes to look at them and to tell. */

@@ -28,6 +28,8 @@ export interface DoctorInput {
   queue:
     | { kind: 'server'; tryIt(): Promise<void> }
     | { kind: 'embedded'; countJobs(): Promise<number | null> };
+  /** Throws what is wrong with the file of rules. */
+  checkRules(): Promise<void>;
   /** The copy in PostgreSQL; null where the settings name none. */
   copy: { look(): Promise<{ behind: number; readAt: string; isOther: boolean } | null> } | null;
   service: ServiceAddress;
@@ -37,7 +39,8 @@ export async function* examine(
   input: DoctorInput,
   signal: AbortSignal,
 ): AsyncGenerator<Check, void, undefined> {
-  const { dataDir, mirror, isDeep = false, upstream, queue, copy, service } = input;
+  const { dataDir, mirror, isDeep = false, upstream, queue, checkRules, copy, service } = input;
+  yield* examineRules(checkRules);
   yield await check('data folder', () => examineFolder(dataDir), 'data-folder');
   yield* examineMirror(mirror, isDeep);
   yield* examineDrift(mirror);
@@ -51,6 +54,15 @@ export async function* examine(
   if (copy) yield await check('copy', () => examineCopyIn(copy), 'copy-behind');
   yield await check('access', () => examineAccess(service));
   yield await check('service', () => examineService(service, signal));
+}
+
+/** Only where the file has mistakes: most mirrors have no rules. */
+async function* examineRules(checkRules: DoctorInput['checkRules']): AsyncGenerator<Check, void, undefined> {
+  const found = await check('rules', async () => {
+    await checkRules();
+    return fine('');
+  });
+  if (found.state !== 'ok') yield found;
 }
 
 /** What the mirror knows of troubles. Where the service has just answered, it is reached again. */

@@ -92,6 +92,18 @@ describe('feedback-mirror doctor', () => {
     assert.deepEqual(readdirSync(site.folder), []);
   });
 
+  it('says why a service does not start with its rules', async (t) => {
+    const site = await openSite(t);
+    mkdirSync(join(site.folder, 'data'), { mode: 0o700 });
+    writeFileSync(join(site.folder, 'data/rules.yaml'), 'channels:\n  team: { mail: [pm@example.com] }\n');
+    const found = await examine(site);
+    const { state, detail, advice } = of('rules', found);
+    assert.deepEqual([found.code, state], [2, 'fail']);
+    assert.match(`${detail} ${advice}`, /SMTP_URL or MAIL_FROM is not set .*data\/rules\.yaml/);
+    const set = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'mirror@example.com' };
+    assert.ok(!(await examine(site, set)).checks.some(({ name }) => name === 'rules'));
+  });
+
   it('checks the mirror whole, its log, its index and the version of SQLite', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);

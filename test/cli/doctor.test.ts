@@ -24,6 +24,7 @@ function siteFor(t: TestContext, changes: Partial<DoctorInput> & { page?: object
     mirror: { path: join(dataDir, 'mirror.db'), upstream: 'https://upstream.test' },
     upstream: { host: 'upstream.test', firstPage },
     queue: { kind: 'embedded', countJobs: async () => 3 },
+    checkRules: async () => {},
     copy: null,
     service: { host: '127.0.0.1', port: 0, token: null, isUpstreamToken: false },
     ...rest,

@@ -11,6 +11,7 @@ export async function aboutMirror({ path, upstream }: Pick<Mirror, 'path' | 'ups
     mirror: { path, upstream },
     upstream: null,
     queue: { kind: 'embedded', countJobs: async () => null },
+    checkRules: async () => {},
     copy: null,
     service: { host: '127.0.0.1', port: 9, token: null, isUpstreamToken: false },
   };
