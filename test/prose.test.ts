@@ -15,7 +15,7 @@ const LENGTHS = { median: 14, ninth: 24, longest: 35 };
 
 /** Words for which plain English has a plainer one. */
 const NOT_PLAIN =
-  /\b(stands|stood|goes on|went on|mend(s|ed|ing)?|anew|whoever|put right behind|concludes none)\b/i;
+  /\b(stands|stood|(go|goes|going|went) on|mend(s|ed|ing)?|anew|whoever|put right behind|concludes none)\b/i;
 
 describe('the sentences of the documents', () => {
   for (const page of PAGES) {

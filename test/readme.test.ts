@@ -148,6 +148,13 @@ describe('the documents', () => {
       assert.ok(install.includes(`\`${path}\``), path);
   });
 
+  it('install packages in the version of the manifest', () => {
+    const versions = { ...manifest.dependencies, ...manifest.peerDependencies };
+    const told = [...all.matchAll(/(?<=\s)((?:@[a-z-]+\/)?[a-z-]+)@(\d+\.\d+\.\d+)/g)];
+    assert.ok(told.length > 0);
+    for (const [text, name = '', version] of told) assert.equal(version, versions[name], text);
+  });
+
   it('say of every dependency what it is for', () => {
     const table = architecture.slice(architecture.indexOf('## Dependencies'));
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
