@@ -116,10 +116,8 @@ interface Copy {
   by: number;
 }
 
-type NewestCheck = (resource: Resource, copy: Copy) => boolean;
-
 /** Whether no live row that is newer than this one shows the entity too. Asked only where the copy differs from what is stored. */
-function newestChecks(db: Db): Record<keyof Observed, NewestCheck> {
+function newestChecks(db: Db): Record<keyof Observed, (resource: Resource, copy: Copy) => boolean> {
   const check = (table: Resource, column: string): ((copy: Copy) => boolean) => {
     const newer = scalar(db)<Copy, number>(`
       SELECT EXISTS (SELECT 1 FROM ${table} t

@@ -1,6 +1,5 @@
 import { iso } from '../../base/clock.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
-import type { Resource } from '../../contract/endpoints.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { immediate, scalar } from '../../db/sql.ts';
 import type { AbsenceEvidence, Learned } from '../decide/absence.ts';
@@ -55,6 +54,7 @@ export function passes(db: Db, options: OpenOptions) {
     DELETE FROM quarantine WHERE resource = ? AND run_id <> ?
        AND iif(json_valid(body), body ->> 'id', NULL) IN (SELECT value FROM json_each(?))`);
   const deferred = new Map<number, Deferred>();
+  const applied = immediate(db, apply);
 
   function begin(start: PassStart): Pass {
     const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
@@ -138,24 +138,30 @@ export function passes(db: Db, options: OpenOptions) {
     absent.settled(resource, going);
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
     if (isWholeSweep) releaseOthers.run(resource, pass.runId);
-    const { suspects, held } = absent.counts(resource);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
-    return runs.finish(end, { deleted, held, suspects }, at);
+    return runs.finish(end, { deleted, ...absent.counts(resource) }, at);
   }
-
-  const guardLimit = (resource: Resource): number => Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
 
   /** An empty answer where there were rows is more likely a fault than a wish to delete everything. */
   function guarded({ resource, counts }: Pass, gone: number[]): { going: number[]; kept: number[] } {
-    const held = absent.tooMany(resource, gone, counts.rows === 0 ? 0 : guardLimit(resource));
+    const most = counts.rows === 0 ? 0 : Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+    const held = absent.tooMany(resource, gone, most);
     return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
   }
 
   return {
     /** Starts a pass, or resumes the interrupted sweep of this resource. */
     beginPass: immediate(db, begin),
-    /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint. */
-    applyPage: wholly(immediate(db, apply)),
+    /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint, and the counts of the pass. */
+    applyPage(page: PageWrite): PageResult {
+      const before = { ...page.pass.counts };
+      try {
+        return applied(page);
+      } catch (error) {
+        Object.assign(page.pass.counts, before);
+        throw error;
+      }
+    },
     /** What a sweep at the end of its list says about the rows that it did not show. */
     evidence: immediate(db, (pass: Pass, learned: Learned): AbsenceEvidence => {
       writeIds(pass.runId);
@@ -180,20 +186,6 @@ function mayWait(deferred: Deferred, at: number): boolean {
   deferred.since ??= at;
   const waited = at - deferred.since;
   return ++deferred.pages < DEFERRED_PAGES && waited >= 0 && waited < DEFERRED_MS;
-}
-
-/** A page that was rolled back leaves no trace in the counts either. */
-function wholly(apply: (page: PageWrite) => PageResult): (page: PageWrite) => PageResult {
-  return (page) => {
-    const { counts } = page.pass;
-    const before = { ...counts };
-    try {
-      return apply(page);
-    } catch (error) {
-      Object.assign(counts, before);
-      throw error;
-    }
-  };
 }
 
 function writeRows<T extends Post | Comment>(
