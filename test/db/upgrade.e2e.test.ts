@@ -82,6 +82,25 @@ describe('a mirror of an older version', () => {
       await outbox.close();
     }));
 
+  it('keeps the deletions that were held, and drops what other rules noted about missing rows', () =>
+    withPath((path) => {
+      makeMirror(path, upTo(26));
+      const db = new Database(path);
+      db.exec(`INSERT INTO absences (resource, id, since, first_run, run_id, sweeps, held)
+               VALUES ('posts', 7, '${AT}', 1, 1, 2, 1), ('comments', 9, '${AT}', 1, 1, 1, 0)`);
+      db.close();
+      const options = { path, upstream: UPSTREAM, holder: 'a test' };
+      openMirrorStore(options).close();
+      const { resources } = readMirrorStatus(options);
+      assert.deepEqual(
+        resources.map(({ resource, suspects, held }) => ({ resource, suspects, held })),
+        [
+          { resource: 'posts', suspects: 0, held: 1 },
+          { resource: 'comments', suspects: 0, held: 0 },
+        ],
+      );
+    }));
+
   it('is migrated by a reading command, which says so; doctor does not migrate it', () =>
     withPath(async (path) => {
       makeMirror(path, upTo(26));
