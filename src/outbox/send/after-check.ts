@@ -3,7 +3,7 @@ import { SWEEP_CHECKS, TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import { authorOf, foldedOf, learnPeople, textOf } from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
-import { ask, bind, factReader, MOST_CANDIDATES } from './reconcile.ts';
+import { ask, bind, factReader, MOST_CANDIDATES, whyParked } from './reconcile.ts';
 import { fromMirror } from './window.ts';
 
 /** Posts are looked at for as long as a row that they are possible for is unclear, and no longer than this. */
@@ -29,7 +29,8 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
     if (verdict?.kind === 'confirmed') bind(store, now, row, verdict);
     if (verdict?.kind !== 'uncertain') continue;
     const posts = verdict.posts.slice(0, MOST_CANDIDATES);
-    if (store.noteCandidates({ id: row.id, posts, now })) changed.push([row.id, posts]);
+    const error = whyParked(row, verdict.posts);
+    if (store.noteCandidates({ id: row.id, posts, now, error })) changed.push([row.id, posts]);
   }
   return [...displaced, ...changed.flatMap(([id]) => store.find(id) ?? [])];
 }

@@ -196,7 +196,7 @@ export function bind(
 /** More than a person compares. */
 export const MOST_CANDIDATES = 5;
 
-function whyParked({ not_found }: OutboxRow, posts: readonly number[]): string {
+export function whyParked({ not_found }: OutboxRow, posts: readonly number[]): string {
   if (posts.length === 0) return `not in the list after ${counted(not_found + 1, 'unclear attempt')}`;
-  return posts.length === 1 ? '1 post could be this one' : `${posts.length} posts could be this one`;
+  return `${counted(posts.length, 'post')} could be this one`;
 }

@@ -193,12 +193,10 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
       return true;
     },
     /** Shows what could be the post of a row that waits for a person; false where it shows all of them already. */
-    noteCandidates({ id, posts, now }: PostsOfRow): boolean {
+    noteCandidates({ id, posts, now, error }: PostsOfRow & { error: string }): boolean {
       const old = byId.get(id);
       const known = old ? toRow(old).candidates : [];
       if (!old || posts.every((post) => known.includes(post))) return false;
-      const error =
-        posts.length === 1 ? '1 post could be this one' : `${posts.length} posts could be this one`;
       showCandidates.run({
         id,
         at: iso(now),
