@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Settings } from '../../config/load.ts';
@@ -10,6 +10,7 @@ import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
 import type { ExportTable } from '../export/store/tables.ts';
+import { refuseOwnFile } from '../mirror/file/own-files.ts';
 import { durationText } from '../text/text.ts';
 import { type Context, closing, type Flags, openTogether, stoppable, type Together } from './context.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
@@ -145,7 +146,7 @@ export async function requestOf(
   return {
     what: tables,
     format,
-    to: await destinationOf(flags.out ?? settings.exportDir, tables, format, settings.mirrorPath),
+    to: await destinationOf(flags.out ?? settings.exportDir, tables, format, settings),
     since: flags.since === undefined ? null : readSince(flags.since, systemClock.now()),
     live,
     segment: flags.segment ?? null,
@@ -179,7 +180,7 @@ async function destinationOf(
   out: string,
   tables: readonly ExportTable[],
   format: Format,
-  mirrorPath: string,
+  { mirrorPath: path, dataDir }: Pick<Settings, 'dataDir' | 'mirrorPath'>,
 ): Promise<Destination> {
   if (out === '-') return stdoutFor(tables, format);
   const present = await stat(out).catch(() => null);
@@ -193,7 +194,8 @@ async function destinationOf(
   if (!isFile) return { folder: out };
   if (tables.length > 1)
     throw new AppError('usage', `--out ${out} is a file, and these are ${tables.length}`, ONE_FILE);
-  await refuseMirror(out, mirrorPath);
+  await refuseMissingFolder(out);
+  refuseOwnFile({ path, dataDir }, out, '--out');
   return { file: out };
 }
 
@@ -209,19 +211,12 @@ function stdoutFor(tables: readonly ExportTable[], format: Format): Destination 
   return { stream: process.stdout };
 }
 
-/** Replacing a file is what an export does; the mirror and what belongs to it must never be that file. */
-async function refuseMirror(out: string, mirrorPath: string): Promise<void> {
+async function refuseMissingFolder(out: string): Promise<void> {
   const folder = await stat(dirname(out)).catch(() => null);
   if (!folder?.isDirectory())
     throw new AppError('usage', `--out ${out}: there is no folder ${dirname(out)}`, {
       hint: 'Make it first, or end the path with / for a folder that is made.',
     });
-  const [mine, theirs] = await Promise.all([
-    realpath(out).catch(() => out),
-    realpath(mirrorPath).catch(() => mirrorPath),
-  ]);
-  if ([theirs, `${theirs}-wal`, `${theirs}-shm`].includes(mine))
-    throw new AppError('usage', `--out ${out} is the mirror itself`);
 }
 
 async function redactorOf(what: string | undefined, dataDir: string): Promise<ExportRequest['redact']> {

@@ -286,7 +286,8 @@ async function realRun(context: Context, request: Request, options: RunOptions):
     import('../outbox/import/results.ts'),
     import('../outbox/create.ts'),
   ]);
-  if (results !== undefined) await out.checkResultsPath(results, request.input);
+  const { mirrorPath: path, dataDir } = context.settings;
+  if (results !== undefined) await out.checkResultsPath(results, request.input, { path, dataDir });
   await using sending = closing(await openSending(context, 'import', options.wait === true));
   await using reads = closing(readsForImport(context.settings));
   if (!reads) throw new Error('the outbox was opened, so there is a file');

@@ -1,10 +1,10 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import type { OpenOptions } from '../db/open.ts';
-import { dataFolderOf } from '../mirror/log/recovery-log.ts';
+import { IN_DATA_FOLDER, isInDataFolder, SIDE_FILES, whyOwn } from '../mirror/file/own-files.ts';
 import { type CopyFacts, doChore } from './chores.ts';
 
 export interface Backup extends CopyFacts {
@@ -54,33 +54,18 @@ function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
     throw new AppError('usage', `there is no folder ${dirname(path)}`, {
       hint: 'Make it first, or give another path.',
     });
+  const own = whyOwn(mirror, path);
+  if (own) refuse(own);
   const present = lstatSync(path, { throwIfNoEntry: false });
-  if (isSidePath(path)) refuse('belongs to the database beside it');
-  const folder = dataFolderOf(mirror);
-  const isOurs = existsSync(folder) && realpathSync(dirname(path)) === realpathSync(folder);
-  const refuseOurs = (): never => refuse('is a file of the data folder, where this program keeps its own');
-  if (!present && isOurs && OWN_NAMES.test(basename(path))) refuseOurs();
   if (!present) return;
   if (!present.isFile()) refuse('is not a regular file');
-  const own = statSync(mirror.path, { throwIfNoEntry: false });
-  if (own && own.dev === present.dev && own.ino === present.ino) refuse('is the mirror itself');
-  if (isOurs) refuseOurs();
+  if (isInDataFolder(mirror, path)) refuse(IN_DATA_FOLDER);
   if (SIDE_FILES.some((side) => existsSync(path + side))) refuse('is a database in use');
   if (!force)
     refuse(
       'is there already; nothing was written',
       'Give the copy another name, or replace the file with --force.',
     );
-}
-
-/** What stands in the data folder or will, each of the databases with the files beside it. */
-const OWN_NAMES =
-  /^(mirror(-schema-\d+)?|queue|recovery|sandbox)\.db([.-].*)?$|^(service\.json|(redaction|suppression)\.key|backup|exports|uploads|cache)$/;
-
-const SIDE_FILES = ['-wal', '-shm', '-journal'];
-
-function isSidePath(path: string): boolean {
-  return SIDE_FILES.some((side) => path.endsWith(side) && existsSync(path.slice(0, -side.length)));
 }
 
 /** On disk when this returns. */

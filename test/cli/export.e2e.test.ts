@@ -86,6 +86,7 @@ describe('export', () => {
 
   it('refuses what cannot be meant, before it writes anything', async (t) => {
     const { path: mirrorPath, folder } = await openMirror(t);
+    const { path: otherMirror } = await openMirror(t);
     const settings = {
       dataDir: folder,
       exportDir: join(folder, 'exports'),
@@ -103,6 +104,10 @@ describe('export', () => {
       ['all', { out: '-', format: 'csv' }, /standard output holds one file/],
       ['history', { out: mirrorPath }, /is a file, and these are 2/],
       ['posts', { out: mirrorPath }, /is the mirror itself/],
+      ...['recovery.db', 'suppression.key', 'queue.db', 'rules.yaml'].map(
+        (name) => ['posts', { out: join(folder, name) }, /is a file of the data folder/] as const,
+      ),
+      ['posts', { out: otherMirror }, /is a database/],
       ['posts', { out: '/dev/null' }, /neither a file nor a folder/],
       ['posts', { out: join(folder, 'nowhere/posts.csv') }, /there is no folder/],
     ] as const)

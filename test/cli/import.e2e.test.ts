@@ -133,6 +133,8 @@ describe('feedback-mirror import', () => {
     put(site, 'ideas.csv', IDEAS);
     put(site, 'empty.csv', '');
     mkdirSync(join(site.folder, 'folder'));
+    await site.run(['sync']);
+    const mirror = readFileSync(site.mirror);
     const wrong: [string[], RegExp][] = [
       [['missing.csv'], /there is no file missing\.csv/],
       [['folder'], /folder is a folder/],
@@ -141,6 +143,8 @@ describe('feedback-mirror import', () => {
       [['ideas.csv', '--map', 'titel=Subject'], /there is no field "titel"; did you mean "title"\?/],
       [['ideas.csv', '--results', './ideas.csv'], /would overwrite the file/],
       [['ideas.csv', '--results', 'no/out.csv'], /there is no folder no/],
+      [['ideas.csv', '--results', 'data/mirror.db'], /is the mirror itself/],
+      [['ideas.csv', '--results', 'data/suppression.key'], /is a file of the data folder/],
       [['ideas.csv', '--dry-run', '--wait'], /sends nothing/],
     ];
     for (const [args, message] of wrong) {
@@ -150,5 +154,6 @@ describe('feedback-mirror import', () => {
     }
     assert.deepEqual(outbox(site), []);
     assert.equal(readFileSync(join(site.folder, 'ideas.csv'), 'utf8'), IDEAS);
+    assert.deepEqual(readFileSync(site.mirror), mirror);
   });
 });

@@ -4,6 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
+import type { OpenOptions } from '../../db/open.ts';
+import { refuseOwnFile } from '../../mirror/file/own-files.ts';
 import { SUPPRESSED } from '../../mirror/suppression/list.ts';
 import { csvCell, type Delimiter, inert } from '../../text/csv.ts';
 import { reasonWords } from '../../text/text.ts';
@@ -109,13 +111,18 @@ function resultOf(
 }
 
 /** Before anything is imported: a results file that cannot be written would be noticed too late. */
-export async function checkResultsPath(path: string, input: Pick<Input, 'isSame'>): Promise<void> {
+export async function checkResultsPath(
+  path: string,
+  input: Pick<Input, 'isSame'>,
+  mirror: Pick<OpenOptions, 'path' | 'dataDir'>,
+): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => null);
   if (!folder?.isDirectory())
     throw new AppError('usage', `--results ${path}: there is no folder ${dirname(path)}`);
   const present = await stat(path).catch(() => null);
+  if (present && !present.isFile()) throw new AppError('usage', `--results ${path} is not a file`);
+  refuseOwnFile(mirror, path, '--results');
   if (present === null) return;
-  if (!present.isFile()) throw new AppError('usage', `--results ${path} is not a file`);
   if (input.isSame(present))
     throw new AppError('usage', '--results would overwrite the file that is being imported', {
       hint: 'Give the results another name; they can be imported in its place.',
