@@ -47,6 +47,7 @@ export function openWebhooks(settings: Settings, mirrorId: string): Webhooks {
     },
     add(given) {
       const added = usable(() => readWebhook(given, dataDir));
+      usable(() => sender.check(added.url.reveal()));
       typesOf(added.types ?? undefined);
       if (endpoints().some(({ id }) => id === added.id))
         throw new AppError('usage', `there is a webhook "${added.id}" already`, {

@@ -19,7 +19,7 @@ export interface Endpoint extends Addressee {
 export interface DeliveryDeps {
   feed: ChangeFeed;
   store: WebhookStore;
-  sender: WebhookSender;
+  sender: Pick<WebhookSender, 'post'>;
   clock: Clock;
   signal: AbortSignal;
   mirrorId: string;

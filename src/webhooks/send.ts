@@ -20,6 +20,8 @@ export interface WebhookRequest {
 }
 
 export interface WebhookSender {
+  /** Throws where no message will ever be sent to this address, whatever its name turns out to mean. */
+  check(url: string): void;
   post(post: WebhookRequest, signal: AbortSignal): Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     connections: 4,
   });
   return {
+    check: (url) => refuseAddress(new URL(url), isAllowed),
     async post({ url, headers, body }, signal) {
       const begun = performance.now();
       const took = (): number => Math.round(performance.now() - begun);
@@ -89,10 +92,9 @@ function refuseAddress({ hostname, protocol }: URL, isAllowed: IsAllowed): void 
 }
 
 function check(host: string, address: string, isAllowed: IsAllowed): void {
-  if (isPrivate(address) && !isAllowed(host, address))
-    throw new Error(
-      `${host} is ${address}, an address of a private network that WEBHOOK_ALLOW does not list`,
-    );
+  if (!isPrivate(address) || isAllowed(host, address)) return;
+  const is = host === address ? `${host} is` : `${host} is ${address},`;
+  throw new Error(`${is} an address of a private network that WEBHOOK_ALLOW does not list`);
 }
 
 function checkedLookup(lookup: typeof systemLookup, isAllowed: IsAllowed): LookupFunction {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { mendable } from '../../config/load.ts';
+import { givenText, mendable } from '../../config/load.ts';
 import { unknownSettings } from '../../config/spelling.ts';
 import { folder, input, load, problemsOf } from './inputs.ts';
 
@@ -42,6 +42,9 @@ describe('where a setting comes from', () => {
     const problems = problemsOf({ cwd, env: { LOG_LEVEL: 'loud' } });
     assert.equal(problems.length, 2);
     assert.match(problems[0] ?? '', /\.env cannot be read \(EISDIR\)/);
+    assert.throws(() => givenText('sourcesFile', { cwd, env: {}, flags: {}, isTerminal: false }), {
+      code: 'usage',
+    });
   });
 });
 

@@ -63,7 +63,12 @@ describe('the webhooks over HTTP', () => {
     const listed = await site.ask('/data/webhooks');
     assert.doesNotMatch(listed.body, /secret-of-the-address|whsec_/);
     assert.match((await site.send('/data/webhooks', wish)).body, /There is a webhook .*mine.* already/);
-    assert.match((await site.send('/data/webhooks', { url: 'ftp://x' })).body, /must be a URL/);
+    for (const [url, why] of [
+      ['ftp://x', /must be a URL/],
+      ['http://example.com/hook', /called without encryption/],
+      ['https://10.0.0.1/hook', /an address of a private network/],
+    ] as const)
+      assert.match((await site.send('/data/webhooks', { url, format: 'slack' })).body, why);
 
     assert.equal((await site.post<ReceiverAnswer>('/data/webhooks/mine/test')).status, 204);
     const paused = await site.post<WebhooksPage>('/data/webhooks/mine/pause');

@@ -123,6 +123,11 @@ describe('a change', () => {
       assert.equal((await ask(http, '/change', call)).status, 415, type);
     }
     assert.equal((await ask(http, '/change', { method: 'POST', body: '{"a":1}' })).status, 415);
+    for (const encoding of ['gzip', 'br']) {
+      const headers = { ...JSON_TYPE, 'content-encoding': encoding };
+      const refused = await ask(http, '/change', { method: 'POST', headers, body: '{"a":1}' });
+      assert.deepEqual([refused.status, refused.headers['accept-encoding']], [415, 'identity']);
+    }
     assert.deepEqual(changes, []);
     assert.equal((await ask(http, '/change', { method: 'POST' })).status, 200);
   });

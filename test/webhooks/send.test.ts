@@ -43,10 +43,7 @@ describe('what an operator allows', () => {
 
   it('may be a network, and an address outside of it is not called', async () => {
     assert.match(await tried(['10.1.0.0/16'], 'https://10.2.0.1/'), /private network/);
-    assert.match(
-      await tried(['10.1.0.0/16'], 'http://[::1]/'),
-      /::1 is ::1, an address of a private network/,
-    );
+    assert.match(await tried(['10.1.0.0/16'], 'http://[::1]/'), /::1 is an address of a private network/);
   });
 });
 

@@ -57,7 +57,16 @@ export function prepare(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');
   refuseDeepJson(app);
   addHeaders(app);
+  app.addHook('onRequest', async ({ headers }, reply) =>
+    ['', 'identity'].includes(headers['content-encoding'] ?? '') ? undefined : refuse(reply, PACKED),
+  );
 }
+
+const PACKED: HttpRefusal = {
+  status: 415,
+  detail: 'The body is packed, as its header Content-Encoding says: send it as it is.',
+  headers: { 'accept-encoding': 'identity' },
+};
 
 export function siteOptions(bodyLimit: number) {
   return {
