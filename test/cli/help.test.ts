@@ -84,6 +84,18 @@ describe('the documents', () => {
       }
     assert.ok(checked > 60, String(checked));
   });
+
+  it('begin no line or piece of code with a command that does not exist', () => {
+    const begun = PAGES.flatMap((page) => [
+      ...readFileSync(join(root, page), 'utf8').matchAll(/(?:^|`|\$ )(?:npx )?feedback-mirror ([a-z]+)/gm),
+    ]).map(([, name = '']) => name);
+    const names = new Set(program.commands.map((command) => command.name()));
+    assert.ok(begun.length > 100, String(begun.length));
+    assert.deepEqual(
+      begun.filter((name) => !names.has(name)),
+      [],
+    );
+  });
 });
 
 describe('the help', () => {
