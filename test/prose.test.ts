@@ -17,6 +17,9 @@ const LENGTHS = { median: 14, ninth: 24, longest: 35 };
 const NOT_PLAIN =
   /\b(stands|stood|(go|goes|going|went) on|mend(s|ed|ing)?|anew|whoever|put right behind|concludes none)\b/i;
 
+/** A beginning that points to another sentence. */
+const POINTS_BACK = /^(It|Its|They|Their|That|Then (it|they))\b/;
+
 describe('the sentences of the documents', () => {
   for (const page of PAGES) {
     it(`${page} has short sentences`, () => {
@@ -38,6 +41,14 @@ describe('the sentences of the documents', () => {
       assert.deepEqual(found, []);
     });
   }
+
+  it('name what they are about, and begin with no pronoun for another sentence', () => {
+    const found = PAGES.flatMap((page) => sentencesOf(read(page)).map(({ text }) => ({ page, text })));
+    assert.deepEqual(
+      found.filter(({ text }) => POINTS_BACK.test(text)),
+      [],
+    );
+  });
 
   it('the README has at most 200 lines, and the changelog at most 120', () => {
     assert.ok(read('README.md').trimEnd().split('\n').length <= 200);
