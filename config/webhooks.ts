@@ -84,27 +84,33 @@ export function readWebhooks({ url, secret, file }: Given, cwd: string): Webhook
 }
 
 function fromFile(path: string, cwd: string): Webhook[] {
+  const name = `WEBHOOKS_FILE=${JSON.stringify(path)}`;
+  return readWebhookList(readWebhookFile(path, name), cwd, 'WEBHOOKS_FILE');
+}
+
+/** What a file of this form holds; `name` is what an error calls it. */
+export function readWebhookFile(path: string, name: string): Record<string, unknown>[] {
   let list: unknown;
   try {
     list = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(
-      `WEBHOOKS_FILE=${JSON.stringify(path)} ${code ? `cannot be read (${code})` : 'is not JSON'}`,
-    );
+    throw new Error(`${name} ${code ? `cannot be read (${code})` : 'is not JSON'}`);
   }
-  if (!Array.isArray(list))
-    throw new Error(`WEBHOOKS_FILE=${JSON.stringify(path)} must hold a list of webhooks`);
-  return readWebhookList(list, cwd);
+  if (!Array.isArray(list)) throw new Error(`${name} must hold a list of webhooks`);
+  return list.map((given: unknown) => Object(given) as Record<string, unknown>);
 }
 
-/** Webhooks as WEBHOOKS_FILE has them. */
-export function readWebhookList(list: readonly unknown[], cwd: string): Webhook[] {
-  return list.map((given: unknown, i) => {
+export function readWebhookList(
+  list: readonly Record<string, unknown>[],
+  cwd: string,
+  name: string,
+): Webhook[] {
+  return list.map((given, i) => {
     try {
-      return readWebhook(Object(given) as Record<string, unknown>, cwd);
+      return readWebhook(given, cwd);
     } catch (error) {
-      throw new Error(`webhook ${i + 1} of WEBHOOKS_FILE: ${messageOf(error)}`);
+      throw new Error(`webhook ${i + 1} of ${name}: ${messageOf(error)}`);
     }
   });
 }

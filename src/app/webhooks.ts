@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
-import { readWebhook, readWebhookList } from '../../config/webhooks.ts';
+import { readWebhook, readWebhookFile, readWebhookList } from '../../config/webhooks.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { temporaryName } from '../base/files.ts';
@@ -75,17 +75,20 @@ type Given = Record<string, unknown>;
 
 /** The file of those that were added here, in the form of WEBHOOKS_FILE. */
 function ownWebhooks(path: string, folder: string) {
-  let given = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Given[]) : [];
-  let all = readWebhookList(given, folder);
+  const read = (list: Given[]): Endpoint[] => readWebhookList(list, folder, path);
+  let { given, all } = startable(() => {
+    const found = existsSync(path) ? readWebhookFile(path, path) : [];
+    return { given: found, all: read(found) };
+  });
   return {
     all: (): readonly Endpoint[] => all,
     given: (): readonly Given[] => given,
     write(next: Given[]): void {
-      const read = readWebhookList(next, folder);
+      const readNext = read(next);
       const whole = temporaryName(path);
       writeFileSync(whole, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600, flush: true });
       renameSync(whole, path);
-      [given, all] = [next, read];
+      [given, all] = [next, readNext];
     },
   };
 }
@@ -95,5 +98,17 @@ function usable<T>(read: () => T): T {
     return read();
   } catch (error) {
     throw new AppError('usage', `this webhook cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The file may have been edited by hand, or damaged. */
+function startable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new AppError('usage', messageOf(error), {
+      cause: error,
+      hint: 'Mend the file, or remove it and add its webhooks on the page again.',
+    });
   }
 }
