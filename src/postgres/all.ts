@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { PublishedTable } from '../base/postgres.ts';
 import { quoted, tableName } from './schema.ts';
 import type { Session } from './session.ts';
@@ -17,7 +18,8 @@ interface Member {
 
 /**
  * Notes that this schema is the copy of the source, and makes the views over all of them. A user who may not make the schema goes without: the
- * copy of the source does not depend on it. Returns whether the views are there.
+ * copy of the source does not depend on it. Nobody waits for anybody here: nine sources that did once had copies that were 80 seconds old.
+ * Returns false where another source is making the views just now: then this one comes again.
  */
 export async function viewsOfAll(
   session: Session,
@@ -25,13 +27,13 @@ export async function viewsOfAll(
   tables: readonly PublishedTable[],
 ): Promise<boolean> {
   return await session.transaction(async () => {
-    await session.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    if (!(await mayMake(session))) return false;
+    const [lock] = await session.query<{ ok: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS ok', [LOCK]);
+    if (!lock?.ok) return false;
+    if (!(await mayMake(session))) return true;
     const members = tableName(SCHEMA_OF_ALL, 'sources');
-    await session.query(`CREATE SCHEMA IF NOT EXISTS ${quoted(SCHEMA_OF_ALL)}`);
-    await session.query(
-      `CREATE TABLE IF NOT EXISTS ${members} (source text PRIMARY KEY, schema text NOT NULL)`,
-    );
+    await session.query(`
+      CREATE SCHEMA IF NOT EXISTS ${quoted(SCHEMA_OF_ALL)};
+      CREATE TABLE IF NOT EXISTS ${members} (source text PRIMARY KEY, schema text NOT NULL)`);
     await session.query(
       `INSERT INTO ${members} VALUES ($1, $2) ON CONFLICT (source) DO UPDATE SET schema = excluded.schema`,
       [source, schema],
@@ -40,10 +42,25 @@ export async function viewsOfAll(
       SELECT source, schema FROM ${members}
        WHERE to_regclass(format('%I.mirror_position', schema)) IS NOT NULL AND has_schema_privilege(schema, 'USAGE')
        ORDER BY source`);
-    for (const name of [...tables.map(({ name }) => name), ...VIEWS])
-      await session.query(await viewOf(session, name, schema, all));
+    const names = [...tables.map(({ name }) => name), ...VIEWS];
+    await makeViews(
+      session,
+      viewTexts({ names, schema, all, columns: await columnsOf(session, all, names) }),
+    );
     return true;
   });
+}
+
+/** Views that are as they should be are left alone: to replace one locks out its readers. */
+async function makeViews(session: Session, texts: readonly string[]): Promise<void> {
+  const text = texts.join(';\n');
+  const digest = hash('sha256', text);
+  const [known] = await session.query<{ digest: string | null }>(
+    `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS digest`,
+    [SCHEMA_OF_ALL],
+  );
+  if (known?.digest === digest) return;
+  await session.query(`${text};\nCOMMENT ON SCHEMA ${quoted(SCHEMA_OF_ALL)} IS '${digest}'`);
 }
 
 /** In a schema of ours, or one that can be made. A source that is called "all" has its own copy there. */
@@ -56,31 +73,49 @@ async function mayMake(session: Session): Promise<boolean> {
   return found?.ok === true;
 }
 
-/** The columns of this schema, which has those of the newest version; a copy that lacks one shows nothing there. */
-async function viewOf(
-  session: Session,
-  name: string,
-  schema: string,
-  members: readonly Member[],
-): Promise<string> {
-  const columns = await columnsOf(session, tableName(schema, name));
-  const parts: string[] = [];
-  for (const member of members) {
-    const relation = tableName(member.schema, name);
-    const own = new Set((await columnsOf(session, relation)).map(({ column }) => column));
-    if (own.size === 0) continue;
-    const shown = columns.map(({ column, type }) =>
-      own.has(column) ? quoted(column) : `NULL::${type} AS ${quoted(column)}`,
-    );
-    parts.push(`SELECT '${member.source}'::text AS source, ${shown.join(', ')} FROM ${relation}`);
-  }
-  return `CREATE OR REPLACE VIEW ${tableName(SCHEMA_OF_ALL, name)} AS ${parts.join(' UNION ALL ')}`;
+interface Column {
+  schema: string;
+  relation: string;
+  name: string;
+  type: string;
 }
 
-async function columnsOf(session: Session, relation: string): Promise<{ column: string; type: string }[]> {
-  return await session.query<{ column: string; type: string }>(
-    `SELECT attname AS column, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-      WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-    [relation],
+interface Parts {
+  names: readonly string[];
+  schema: string;
+  all: readonly Member[];
+  columns: readonly Column[];
+}
+
+/** The columns of this schema, which has those of the newest version; a copy that lacks one shows nothing there. */
+function viewTexts({ names, schema, all, columns }: Parts): string[] {
+  const byRelation = Map.groupBy(columns, (column) => `${column.schema}.${column.relation}`);
+  return names.map((relation) => {
+    const shown = byRelation.get(`${schema}.${relation}`) ?? [];
+    const parts = all.flatMap((member) => {
+      const own = new Set(byRelation.get(`${member.schema}.${relation}`)?.map(({ name }) => name));
+      if (own.size === 0) return [];
+      const cells = shown.map(({ name, type }) =>
+        own.has(name) ? quoted(name) : `NULL::${type} AS ${quoted(name)}`,
+      );
+      const from = tableName(member.schema, relation);
+      return [`SELECT '${member.source}'::text AS source, ${cells.join(', ')} FROM ${from}`];
+    });
+    return `CREATE OR REPLACE VIEW ${tableName(SCHEMA_OF_ALL, relation)} AS ${parts.join(' UNION ALL ')}`;
+  });
+}
+
+/** Of all copies in one question: one for each of their tables took seconds on a busy server. */
+async function columnsOf(
+  session: Session,
+  members: readonly Member[],
+  relations: readonly string[],
+): Promise<Column[]> {
+  return await session.query<Column>(
+    `SELECT nspname AS schema, relname AS relation, attname AS name, format_type(atttypid, atttypmod) AS type
+       FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE nspname = ANY ($1) AND relname = ANY ($2) AND attnum > 0 AND NOT attisdropped
+      ORDER BY nspname, relname, attnum`,
+    [members.map(({ schema }) => schema), relations],
   );
 }

@@ -54,17 +54,16 @@ export async function openCopy(deps: CopyDeps): Promise<Copy> {
     number: () => known.position?.number ?? 0,
     async publish() {
       const written = await source.snapshot((snapshot) => publish(deps, known, snapshot));
-      if (!isAmongAll) await putAmongAll(deps);
-      isAmongAll = true;
+      if (!isAmongAll) isAmongAll = await isPutAmongAll(deps);
       return written;
     },
   };
 }
 
-/** Once a session. The copy itself does not depend on it: what PostgreSQL refuses here is left out. */
-async function putAmongAll({ session, source, schema, sourceName }: CopyDeps): Promise<void> {
-  if (sourceName == null) return;
-  await viewsOfAll(session, { source: sourceName, schema }, source.tables).catch(() => false);
+/** Once a session. The copy itself does not depend on it: what PostgreSQL refuses here is left out. False where it has to come again. */
+async function isPutAmongAll({ session, source, schema, sourceName }: CopyDeps): Promise<boolean> {
+  if (sourceName == null) return true;
+  return await viewsOfAll(session, { source: sourceName, schema }, source.tables).catch(() => true);
 }
 
 /** The position of the copy of this mirror. Null if the schema holds none. */
