@@ -48,7 +48,8 @@ export function joinFleet(
     throw new AppError('usage', `${name} is not in sources.yaml`);
   };
   const stop = new AbortController();
-  const folders = announcer(set, (name) => fleet.maySend(name));
+  const accepts = (name: string): boolean => fleet.maySend(name) && isCopied(set, name);
+  const folders = announcer(accepts);
   let leases: readonly Lease[] = [];
   const run = async (next: readonly Lease[]): Promise<void> => {
     leases = next;
@@ -88,7 +89,7 @@ export function joinFleet(
       // What has changed in the file starts again; what is gone from it is given back.
       await run(leases);
     },
-    sites: fleetSites({ shared, set, fleet, names: () => [...sources.keys()] }),
+    sites: fleetSites({ shared, set, fleet, accepts, names: () => [...sources.keys()] }),
     checks: () => checksOf(fleet),
     async close() {
       await fleet.close();
@@ -96,6 +97,11 @@ export function joinFleet(
       folders.close();
     },
   };
+}
+
+/** Rows that were accepted before the first copy would be lost with this machine. */
+function isCopied(set: SourceSet, name: string): boolean {
+  return set.find(name)?.app()?.publisher?.progress().publishedAt != null;
 }
 
 /** Another machine cannot call this one where it listens on every address, or on none but its own. */
@@ -106,13 +112,12 @@ function addressOf({ fleetAddress, httpHost }: Settings, url: string): string | 
 
 const LOOK_MS = 500;
 
-/** Tells commands of this machine which folders are live: where the service listens, and whether the lease is confirmed. */
-function announcer(set: SourceSet, isConfirmed: (name: string) => boolean) {
+/** Tells commands of this machine which folders are live: where the service listens, and whether it accepts anything for them. */
+function announcer(accepts: (name: string) => boolean) {
   const running = new Map<string, { settings: Settings; forget: () => void; lock: Lock | null }>();
   const look = (): void => {
     for (const [name, entry] of running) {
-      const isLive = set.find(name)?.app() != null && isConfirmed(name);
-      if (isLive) entry.lock ??= holdLease(entry.settings);
+      if (accepts(name)) entry.lock ??= holdLease(entry.settings);
       else release(entry);
     }
   };
@@ -155,13 +160,14 @@ interface Reading {
   shared: Settings;
   set: SourceSet;
   fleet: Fleet;
+  accepts(name: string): boolean;
   names(): string[];
 }
 
 /** Set on a request that was passed on: it is not passed on again. */
 const HOP = 'feedback-mirror-passed-on';
 
-function fleetSites({ shared, set, fleet, names }: Reading): Sites {
+function fleetSites({ shared, set, fleet, accepts, names }: Reading): Sites {
   const own = sitesOf(set);
   return (address) => {
     const { name } = splitMount(address);
@@ -179,12 +185,12 @@ function fleetSites({ shared, set, fleet, names }: Reading): Sites {
       const site = await open();
       return {
         handle(request, response) {
-          if (fleet.maySend(source)) return site.handle(request, response);
-          if (!isRead(request))
+          if (!isRead(request) && !accepts(source))
             return refuse(
               response,
-              `the lease of ${source} is not confirmed just now, so nothing is accepted here`,
+              `the lease of ${source} is not confirmed just now, or it has no copy yet, so nothing is accepted here`,
             );
+          if (fleet.maySend(source)) return site.handle(request, response);
           response.setHeader('feedback-mirror-lease', 'unconfirmed: this copy may be old');
           return site.handle(request, response);
         },

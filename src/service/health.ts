@@ -34,6 +34,8 @@ export interface Progress {
   webhooks?: readonly WebhookProgress[];
   /** The copy in PostgreSQL; left out where there is none. */
   copy?: CopyProgress;
+  /** In a fleet nothing is accepted before there is a copy. */
+  needsCopy?: boolean;
   queue: {
     /** Null until it is open. */
     kind: BackendKind | null;
@@ -266,8 +268,16 @@ function describeWebhook(
 const COPY_LATE_MS = 60_000;
 
 /** A PostgreSQL that is away is no reason to restart this service either; what is at stake is what a lost disk would cost. */
-function describeCopy(copy: CopyProgress, { now, webhooks = [] }: Progress): HealthVerdict {
+function describeCopy(
+  copy: CopyProgress,
+  { now, webhooks = [], needsCopy = false }: Progress,
+): HealthVerdict {
   const { place, schema, behind, behindSince, publishedAt, trouble, isElsewhere } = copy;
+  if (needsCopy && publishedAt === null)
+    return bad(
+      `${trouble ?? 'the first copy is being written'}: nothing is accepted before it is there`,
+      'copy-behind',
+    );
   if (isElsewhere) return good(`another service writes the copy in ${schema}`);
   const lag = behindSince === null ? 0 : now - behindSince;
   const cost =

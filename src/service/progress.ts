@@ -79,6 +79,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
       closedUntil: app.gate.closedUntil(now),
       troubles: { ...app.state.troubles(), disk: disk(found instanceof Error ? found : null) },
       ...(app.publisher ? { copy: app.publisher.progress() } : {}),
+      needsCopy: app.settings.fleetUrl !== null,
       ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
       queue: { kind: open?.backend.kind ?? null, reachable: depth !== null, depth: depth ?? [] },
     };

@@ -20,7 +20,7 @@ import { startProxy } from './support/proxy.ts';
  *
  *   npm run fleet -- --rounds 10 --rows 300 --freeze 40 --seed 1
  *
- * A freeze lasts `--freeze` seconds at most. The issue asks for 30 rounds, 2,000 rows and 120 s.
+ * A freeze lasts `--freeze` seconds, and every third one is shorter, also so short that nobody takes over.
  */
 const { values } = parseArgs({
   options: {
@@ -67,6 +67,7 @@ for (const name of NAMES) {
   machines.push(await testMachine({ ...place, sources: urls, lines: LINES, token: `token-${name}` }));
 }
 const takeovers: { kind: string; ms: number }[] = [];
+let freezes = 0;
 try {
   await play(postgres);
 } finally {
@@ -118,7 +119,8 @@ async function round(kind: (typeof KINDS)[number], machine: TestMachine, server:
     await machine.start();
   } else if (kind === 'freeze') {
     machine.child().kill('SIGSTOP');
-    const woken = delay(1000 * (5 + random.int(Math.max(1, freezeS - 5))));
+    const isShort = ++freezes % 3 === 0;
+    const woken = delay(1000 * (isShort ? 5 + random.int(Math.max(1, freezeS - 5)) : freezeS));
     // A short freeze ends before anybody takes over: then no takeover is measured.
     const ms = await Promise.race([allRun(others), woken.then(() => null)]);
     if (ms !== null) takeovers.push({ kind, ms });

@@ -347,6 +347,12 @@ describe('the copy in PostgreSQL', () => {
       null,
       /db is away; no copy is known yet, and a lost disk would cost everything/,
     ],
+    [
+      'is needed before anything is accepted in a fleet',
+      { needsCopy: true, copy: { ...whole, behind: null, behindSince: NOW - MINUTE, publishedAt: null } },
+      'copy',
+      /the first copy is being written: nothing is accepted before it is there/,
+    ],
     ['costs nothing where it has everything', { copy: whole }, null, /a lost disk would cost nothing/],
     [
       'is written by another service',

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CliResult, runCli, spawnCli } from '../../support/cli.ts';
+import { isLocked } from '../../../src/db/lock.ts';
+import { type CliResult, runProgram, spawnCli } from '../../support/cli.ts';
 import { LONG_RUN_MS, until } from '../../support/until.ts';
 import { type Cable, startProxy } from './proxy.ts';
 
@@ -18,7 +19,7 @@ export interface TestMachine {
   stop(): Promise<number | null>;
   kill(): Promise<void>;
   run(args: string[]): Promise<CliResult>;
-  /** Sources that this machine says are ready. */
+  /** Sources that this machine says are ready, and for which it accepts posts. */
   ready(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -75,7 +76,7 @@ ${lines}`,
     said: () => said,
     async start() {
       const begun = said.length;
-      const started = spawnCli(['start'], { cwd: folder, env, lifetimeMs: 3_600_000 });
+      const started = spawnCli(['start'], { cwd: folder, env, lifetimeMs: 4 * 3_600_000 });
       child = started;
       started.stderr.on('data', (chunk: Buffer) => {
         said += chunk.toString();
@@ -89,11 +90,15 @@ ${lines}`,
     },
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
-    run: (args) => runCli(args, { cwd: folder, env }),
+    // Thousands of rows on a busy machine take longer than a command of a test may.
+    run: (args) => runProgram(args, { cwd: folder, env }),
     async ready() {
       const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) }).catch(() => null);
       const body = (await answer?.json().catch(() => null)) as { sources?: Record<string, boolean> } | null;
-      return Object.entries(body?.sources ?? {}).flatMap(([source, isReady]) => (isReady ? [source] : []));
+      const ready = Object.entries(body?.sources ?? {}).flatMap(([source, isReady]) =>
+        isReady ? [source] : [],
+      );
+      return ready.filter((source) => isLocked(join(folder, 'data', source, 'lease.lock')));
     },
     async close() {
       child?.kill('SIGKILL');
