@@ -69,7 +69,7 @@ async function sendRow(context: JobContext, id: number, { letNextGo, end }: Turn
   await awaitPace(context);
   const slow = setTimeout(end, slowAfterMs(context.sending.perMinute));
   try {
-    return await context.app.precedence.short(() => sendTraced(context, id, letNextGo));
+    return await sendTraced(context, id, letNextGo);
   } finally {
     clearTimeout(slow);
   }

@@ -58,7 +58,7 @@ export async function runPass(
   { onPage, acceptDeletes = false }: PassOptions = {},
 ): Promise<PassSummary | string> {
   const { app, activity, signal } = context;
-  const { client, store, clock, log, precedence } = app;
+  const { client, store, clock, log, sweep } = app;
   const since = clock.monotonic();
   const running = { mode, since, lastPageAt: since };
   if (activity.passes.has(resource)) return BUSY;
@@ -70,10 +70,10 @@ export async function runPass(
     onPage?.(pass);
   };
   try {
-    const turn = (): Promise<void> => precedence.turn(signal);
-    const given = { client, store, clock, signal, ahead: app.settings.pagesAhead, onPage: onEachPage, turn };
-    const read = () => syncOnce(given, { resource, mode, acceptDeletes, wait: false });
-    const outcome = await (mode === 'head' ? precedence.short(read) : read());
+    const request = { resource, mode, acceptDeletes, wait: false };
+    const around = { signal, onPage: onEachPage };
+    const here = { client, store, clock, ahead: app.settings.pagesAhead, ...around };
+    const outcome = await (mode === 'sweep' && sweep ? sweep(request, around) : syncOnce(here, request));
     if (!outcome.done) {
       log.debug({ event: `sync.${mode}.left-out`, resource }, outcome.reason);
       return outcome.reason;

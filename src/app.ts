@@ -1,25 +1,17 @@
-import { type LoadInput, type Settings, secretsOf } from '../config/load.ts';
-import type { Client, ClientOptions } from './api/client.ts';
-import { LIMIT_DEFAULTS } from './api/options.ts';
-import {
-  type CallKind,
-  type Closing,
-  createCircuitBreaker,
-  createRateLimit,
-  type RateLimit,
-} from './api/rate-limit.ts';
+import type { LoadInput, Settings } from '../config/load.ts';
+import type { Client } from './api/client.ts';
+import { LIMIT_DEFAULTS, type RequestInfo } from './api/options.ts';
+import type { RateLimit } from './api/rate-limit.ts';
 import { refuseOutsideLease } from './app/lease.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import type { Rules } from './app/rules.ts';
-import { findUpstream, openClient } from './app/upstream.ts';
+import type { Sweep, Sweeps } from './app/sweeps.ts';
+import { findUpstream, maskedLog, openClient, sharedGate } from './app/upstream.ts';
 import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
-import { messageOf } from './base/errors.ts';
 import { makeFolder, refuseForAnybody } from './base/files.ts';
-import { createLogger, type Logger } from './base/log.ts';
+import type { Logger } from './base/log.ts';
 import type { Metrics } from './base/metrics.ts';
-import { createPrecedence, type Precedence } from './base/precedence.ts';
-import type { Secret } from './base/secret.ts';
 import type { Post } from './contract/decode.ts';
 import type { Pass } from './mirror/decide/types.ts';
 import type { MirrorStore } from './mirror/store/store.ts';
@@ -35,8 +27,8 @@ import { openServiceState, type ServiceState } from './state/state.ts';
 export interface App {
   settings: Settings;
   clock: Clock;
-  /** What goes first in this process. */
-  precedence: Precedence;
+  /** Sweeps in another thread; null where they are done in this one. */
+  sweep: Sweep | null;
   log: Logger;
   client: Client;
   /** Closed while the upstream wants no calls: for every process of this mirror, and after a restart. */
@@ -59,26 +51,21 @@ export interface App {
 export interface OpenAppOptions {
   isService?: boolean;
   metrics?: Metrics;
-  /** That of all sources of the process; one of its own unless given. */
-  precedence?: Precedence;
-  /** How much of the mirror is kept in memory while it is swept. */
-  cacheKb?: number;
+  /** Those of all sources of the process, where there are several. */
+  sweeps?: Sweeps;
   /** Given by the service. A command of a fleet sends nothing itself: the service beside it does. */
   mayLeave?: () => boolean;
 }
+
+/** Of a store that writes the pages of head passes alone: each source of the process has one, and SQLite gives a cache back with its file. */
+const HEAD_CACHE_KB = 2000;
 
 /** Opens in order, closes in reverse; what was opened before a failure is closed again. */
 export async function openApp(
   settings: Settings,
   input: LoadInput,
   purpose: string,
-  {
-    isService = false,
-    metrics,
-    precedence = createPrecedence(),
-    cacheKb,
-    mayLeave = () => settings.fleetUrl === null,
-  }: OpenAppOptions = {},
+  { isService = false, metrics, sweeps, mayLeave = () => settings.fleetUrl === null }: OpenAppOptions = {},
 ): Promise<App> {
   if (!isService) refuseOutsideLease(settings);
   const opened: ({ close(): unknown } | null)[] = [];
@@ -93,43 +80,29 @@ export async function openApp(
     makeFolder(settings.dataDir);
     refuseForAnybody(settings.dataDir);
     const upstream = keep(await findUpstream(settings, input, isService));
-    const { token, log } = masked(
-      settings,
-      upstream.token,
-      isService ? settings.logLevel : quietLevel(settings),
-    );
+    const level = isService ? settings.logLevel : quietLevel(settings);
+    const { token, log } = maskedLog(settings, upstream.token, level);
     const mirror = { ...mirrorOf(settings), holder: holder(purpose) };
-    const store = keep(openMirrorStore({ ...mirror, cacheKb }));
+    const store = keep(openMirrorStore({ ...mirror, cacheKb: sweeps && HEAD_CACHE_KB }));
     const outbox = keep(openOutboxStore(mirror));
     const state = keep(openServiceState(mirror));
     const webhooks = keep(isService ? await webhooksOf(settings, state) : null);
     const rules = keep(isService ? await rulesOf(settings, input.cwd) : null);
     const publisher = keep(isService ? await publisherOf(settings) : null);
     const gate = sharedGate(state, log);
-    const onRequest: ClientOptions['onRequest'] = (info) => metrics?.request(info);
+    const onRequest = (info: RequestInfo): void => metrics?.request(info);
+    const sweep = sweeps?.of(input, onRequest) ?? null;
     const { url } = upstream;
     const client = keep(
       openClient(settings, { url, token, log, rateLimit: gate, env: input.env, onRequest, mayLeave }),
     );
     const stores = { store, outbox, state };
     const parts = { log, client, gate, ...stores, webhooks, rules, publisher, mayLeave };
-    return { settings, clock: systemClock, precedence, ...parts, close };
+    return { settings, clock: systemClock, sweep, ...parts, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** A log without secrets, and the token, which may become another one: the log hides each that was read. */
-function masked(settings: Settings, read: () => Secret, level: string): { token: () => Secret; log: Logger } {
-  const seen = new Set(secretsOf(settings));
-  const { logFormat: format, source } = settings;
-  const token = (): Secret => {
-    const current = read();
-    seen.add(current);
-    return current;
-  };
-  return { token, log: createLogger({ level, format, source, secrets: () => [...seen] }) };
 }
 
 /** Null where the settings name no endpoint: then nothing of it is loaded. */
@@ -149,26 +122,6 @@ async function publisherOf(settings: Settings): Promise<Publishing | null> {
   if (settings.publishUrl === null) return null;
   const { openPublisher } = await import('./app/publish.ts');
   return openPublisher(settings, settings.publishUrl);
-}
-
-/** A note that cannot be read or written must not turn an answer of the upstream into an unclear one. */
-function sharedGate(state: ServiceState, log: Logger): RateLimit {
-  const kept = <T>(work: () => T, instead: T): T => {
-    try {
-      return work();
-    } catch (error) {
-      log.error(
-        { event: 'upstream.rate-limit.unshared' },
-        `when the upstream may be called is not shared: ${messageOf(error)}`,
-      );
-      return instead;
-    }
-  };
-  const store = {
-    read: (kind: CallKind) => kept(() => state.closing(kind), null),
-    write: (kind: CallKind, closing: Closing) => kept(() => state.noteClosing(kind, closing), undefined),
-  };
-  return createRateLimit(systemClock, { store, breaker: createCircuitBreaker() });
 }
 
 /** The queue of the service; commands work without it. */

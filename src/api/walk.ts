@@ -9,8 +9,6 @@ export interface WalkOptions {
   signal?: AbortSignal | undefined;
   /** Where to resume: the `cursor` of an earlier page. */
   from?: string | undefined;
-  /** Resolves when the next page may be asked for and this one worked on; at once unless given. */
-  turn?: (() => Promise<unknown>) | undefined;
   /** Pages under way while one is worked on; more than 1 only where `next` is a plain number. */
   ahead?: number | undefined;
 }
@@ -31,7 +29,7 @@ const MORE_REPEATED = 3;
 
 export async function* walkPages<T extends { id: number }>(
   read: ReadPage<T>,
-  { signal, from = '', ahead = 1, turn }: WalkOptions,
+  { signal, from = '', ahead = 1 }: WalkOptions,
   explain: (failure: Failure, page: Page<T>) => Error,
 ): AsyncGenerator<Page<T>, void, undefined> {
   signal?.throwIfAborted();
@@ -43,7 +41,6 @@ export async function* walkPages<T extends { id: number }>(
     for (let number = 1; cursor !== null; number++) {
       const received: ReceivedPage<T> = await takeOrEnd(pages, cursor, number, before);
       const leadsBack = check.next(received);
-      await turn?.();
       // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(received);
       for (let turn = 0; turn < TURNS_TO_SEND; turn++) await setImmediate();

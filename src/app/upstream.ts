@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type LoadInput, liveToken, type Settings } from '../../config/load.ts';
+import { type LoadInput, liveToken, type Settings, secretsOf } from '../../config/load.ts';
 import { type Client, type ClientOptions, createClient } from '../api/client.ts';
-import { AppError } from '../base/errors.ts';
+import {
+  type CallKind,
+  type Closing,
+  createCircuitBreaker,
+  createRateLimit,
+  type RateLimit,
+} from '../api/rate-limit.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError, messageOf } from '../base/errors.ts';
+import { createLogger, type Logger } from '../base/log.ts';
 import { Secret } from '../base/secret.ts';
+import type { ServiceState } from '../state/state.ts';
 
 export interface Upstream {
   url: string;
@@ -54,4 +64,40 @@ export function openClient(
     cursorParameter,
     ...rest,
   });
+}
+
+/** A log without secrets, and the token, which may become another one: the log hides each that was read. */
+export function maskedLog(
+  settings: Settings,
+  read: () => Secret,
+  level: string,
+): { token: () => Secret; log: Logger } {
+  const seen = new Set(secretsOf(settings));
+  const { logFormat: format, source } = settings;
+  const token = (): Secret => {
+    const current = read();
+    seen.add(current);
+    return current;
+  };
+  return { token, log: createLogger({ level, format, source, secrets: () => [...seen] }) };
+}
+
+/** A note that cannot be read or written must not turn an answer of the upstream into an unclear one. */
+export function sharedGate(state: ServiceState, log: Logger): RateLimit {
+  const kept = <T>(work: () => T, instead: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      log.error(
+        { event: 'upstream.rate-limit.unshared' },
+        `when the upstream may be called is not shared: ${messageOf(error)}`,
+      );
+      return instead;
+    }
+  };
+  const store = {
+    read: (kind: CallKind) => kept(() => state.closing(kind), null),
+    write: (kind: CallKind, closing: Closing) => kept(() => state.noteClosing(kind, closing), undefined),
+  };
+  return createRateLimit(systemClock, { store, breaker: createCircuitBreaker() });
 }

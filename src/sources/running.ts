@@ -1,9 +1,9 @@
+import type { Sweeps } from '../app/sweeps.ts';
 import type { App } from '../app.ts';
 import { openQueue } from '../app.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createMetrics, type Metrics } from '../base/metrics.ts';
-import type { Precedence } from '../base/precedence.ts';
 import { inSource } from '../base/tracing.ts';
 import { LIMITS } from '../http/server/server.ts';
 import type { Site } from '../http/server/site.ts';
@@ -20,11 +20,10 @@ export interface SourcePlan {
   open(shared: SharedParts): Promise<App>;
 }
 
-/** What a source has in common with the others of the process, and its share of their memory. */
 export interface SharedParts {
   metrics: Metrics;
-  precedence: Precedence;
-  cacheKb: number;
+  /** Of all sources of the process. */
+  sweeps: Sweeps;
 }
 
 export interface RunningSource {
@@ -48,11 +47,7 @@ interface Opened {
 }
 
 /** One source with a service of its own. One that cannot be opened is tried again, and the others are not told of it. */
-export function runSource(
-  plan: SourcePlan,
-  log: Logger,
-  shared: Omit<SharedParts, 'metrics'>,
-): RunningSource {
+export function runSource(plan: SourcePlan, log: Logger, sweeps: Sweeps): RunningSource {
   const stop = new AbortController();
   const metrics = createMetrics({ source: plan.name });
   let opened: Opened | null = null;
@@ -61,7 +56,7 @@ export function runSource(
 
   const begin = async (): Promise<void> => {
     try {
-      const app = await plan.open({ metrics, ...shared });
+      const app = await plan.open({ metrics, sweeps });
       if (stop.signal.aborted) return await app.close();
       const options = { openBackend: () => openQueue(app), metrics, signal: stop.signal };
       const service = startService(app, options);
@@ -142,11 +137,8 @@ async function siteOf({ app, service }: Opened, metrics: Metrics, mount: string)
       parts: all,
     });
     return {
-      handle(request, response) {
-        const closed = new Promise((resolve) => response.once('close', resolve));
-        void app.precedence.short(() => closed);
-        inSource(app.settings.source ?? '', () => site.handle(request, response));
-      },
+      handle: (request, response) =>
+        inSource(app.settings.source ?? '', () => site.handle(request, response)),
       async close() {
         await site.close();
         await agents?.close();

@@ -1,5 +1,5 @@
+import { Sweeps } from '../app/sweeps.ts';
 import type { Logger } from '../base/log.ts';
-import { createPrecedence } from '../base/precedence.ts';
 import { type RunningSource, runSource, type SourcePlan } from './running.ts';
 
 export interface SourceSet {
@@ -13,16 +13,17 @@ export interface SourceSet {
 /** `isKnown`: in a fleet a source that stops here runs elsewhere. */
 export function createSourceSet(log: Logger, isKnown: (name: string) => boolean = () => false): SourceSet {
   const running = new Map<string, RunningSource>();
-  const precedence = createPrecedence();
+  const sweeps = new Sweeps();
   let turn: Promise<void> = Promise.resolve();
   const step = async (plans: readonly SourcePlan[]): Promise<void> => {
     const ends = [...running.values()].filter(({ plan }) => !plans.some((next) => next.key === plan.key));
     for (const { plan } of ends) running.delete(plan.name);
     await Promise.all(ends.map((source) => source.close()));
     for (const { plan } of ends) if (!isKnown(plan.name)) tellEnd(log, plan, plans);
+    sweeps.shareAmong(plans.length);
     for (const plan of plans)
       if (!running.has(plan.name)) {
-        running.set(plan.name, runSource(plan, log, { precedence, cacheKb: shareOf(plans.length) }));
+        running.set(plan.name, runSource(plan, log, sweeps));
         const facts = { event: 'source.started', source: plan.name };
         log.info(facts, `${plan.name}: mirroring ${plan.host} into ${plan.folder}`);
       }
@@ -39,16 +40,9 @@ export function createSourceSet(log: Logger, isKnown: (name: string) => boolean 
       await turn;
       await Promise.all([...running.values()].map((source) => source.close()));
       running.clear();
+      await sweeps.close();
     },
   };
-}
-
-/** SQLite gives its cache back only when a file is closed: twenty sources with 32 MB each took 160 MB more after their first sweeps. */
-const CACHE_KB = 64_000;
-const LEAST_CACHE_KB = 2000;
-
-function shareOf(sources: number): number {
-  return Math.max(LEAST_CACHE_KB, Math.min(CACHE_KB / 2, Math.floor(CACHE_KB / sources)));
 }
 
 function tellEnd(log: Logger, { name, folder }: SourcePlan, plans: readonly SourcePlan[]): void {

@@ -8,7 +8,6 @@ import { backoffOf, dispatch, pushJob, RunAgain, reconcileJob, rowOf } from '../
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { createPrecedence } from '../../src/base/precedence.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { benchFor, SETTLE_MS } from '../outbox/bench.ts';
@@ -453,7 +452,7 @@ function benchOf(t: TestContext) {
   const { clock, context: sending } = bench;
   const log = createLogger({ level: 'silent', format: 'json', secrets: () => [] });
   const context = {
-    app: { gate: sending.gate, clock, log, precedence: createPrecedence() },
+    app: { gate: sending.gate, clock, log },
     sending,
     activity: newActivity(),
     turns: createTurns(1),

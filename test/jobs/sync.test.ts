@@ -7,7 +7,6 @@ import { runPass, syncHead, syncSweep } from '../../jobs/sync.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { createPrecedence } from '../../src/base/precedence.ts';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { LastPass } from '../../src/state/state.ts';
 import { benchFor, HOUR, MINUTE } from '../outbox/bench.ts';
@@ -49,7 +48,7 @@ function benchOf(t: TestContext) {
       settings,
       gate,
       state: { lastPasses },
-      precedence: createPrecedence(),
+      sweep: null,
     },
     sending,
     activity: newActivity(),

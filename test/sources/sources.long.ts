@@ -7,7 +7,7 @@ import { readRows } from '../chaos/invariants/ledger.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../laboratory/server.ts';
 import { spawnCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { until } from '../support/until.ts';
+import { LONG_RUN_MS, until } from '../support/until.ts';
 
 /**
  * Twenty services in one process: one hangs, one refuses the token, one loses half its rows, and one large one is read for the first time.
@@ -35,7 +35,7 @@ const BAD: Record<string, SandboxOptions> = {
   losing: {},
   large: { posts: large },
 };
-const READY_MS = 600_000;
+const READY_MS = 1_800_000;
 
 const folder = temporaryFolder('sources');
 const sandboxes = new Map<string, Sandbox>();
@@ -49,13 +49,14 @@ say(`${sandboxes.size} services are up`);
 interface Service {
   url: string;
   pid: number;
+  isAlive(): boolean;
   kill(): Promise<void>;
 }
 
 function writeSources(names: readonly string[]): void {
   const lines = names.map(
     (name) =>
-      `  ${name}:\n    base_url: ${sandboxes.get(name)?.url}\n    token: sandbox\n    head_every: 5s\n    sweep_every: 30s\n`,
+      `  ${name}:\n    base_url: ${sandboxes.get(name)?.url}\n    token: sandbox\n    head_every: 5s\n    sweep_every: 5m\n    push_per_minute: 600\n`,
   );
   writeFileSync(join(folder, 'sources.yaml'), `sources:\n${lines.join('')}`);
 }
@@ -68,10 +69,11 @@ async function start(): Promise<Service> {
     said += chunk.toString();
   });
   const address = (): string | undefined => /Dashboard: (\S+?)\/?\n/.exec(said)?.[1];
-  await until('it listens', () => address() !== undefined);
+  await until('it listens', () => address() !== undefined, LONG_RUN_MS);
   return {
     url: address() ?? '',
     pid: child.pid ?? 0,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
     kill: () =>
       new Promise((resolve) => {
         child.once('close', () => resolve());
@@ -164,15 +166,20 @@ try {
   say(
     `cold start: ready after ${cold} ms, ${processorOf(service)} s of the processor, ${memoryOf(service)} MB`,
   );
+  // The first visit opens the pages of a source.
   await visitFor(service, 20_000);
+  told(times.pages);
+  told(times.creates);
+  await visitFor(service, 60_000);
   say(`alone: pages ${told(times.pages)}\n       creates ${told(times.creates)}`);
   sandboxes.get('losing')?.faults.set('empty every=2 on=lists');
   writeSources([...small, 'hanging', 'refusing', 'large']);
   const end = performance.now() + minutes * 60_000;
   for (let kills = 0; performance.now() < end; kills++) {
-    await visitFor(service, killS * 1000);
+    await visitFor(service, Math.min(killS * 1000, end - performance.now()));
+    expect(service.isAlive(), `the process ended by itself before kill ${kills + 1}`);
     say(
-      `beside the bad ones: pages ${told(times.pages)}\n       creates ${told(times.creates)}, ${memoryOf(service)} MB`,
+      `beside the bad ones: pages ${told(times.pages)}\n       creates ${told(times.creates)}, ${memoryOf(service)} MB, large ${stateOf('large')}`,
     );
     if (performance.now() >= end) break;
     await service.kill();
@@ -197,6 +204,15 @@ process.exit(problems.length > 0 ? 1 : 0);
 
 function mirrorOf(name: string): string {
   return join(folder, 'data', name, 'mirror.db');
+}
+
+function stateOf(name: string): string {
+  return inMirror(mirrorOf(name), (db) => {
+    const posts = Number(db.prepare('SELECT count(*) FROM posts').pluck().get());
+    const sql =
+      "SELECT count(*) FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND outcome = 'complete'";
+    return `has ${posts} posts after ${Number(db.prepare(sql).pluck().get())} complete sweeps`;
+  });
 }
 
 function deletedIn(name: string): number {

@@ -149,6 +149,9 @@ export function passes(db: Db, options: OpenOptions) {
     return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
   }
 
+  const writeLeft = immediate(db, writeIds);
+  // It takes seconds where there are a million rows, and others may write meanwhile.
+  const read = db.transaction(absent.evidence);
   return {
     /** Starts a pass, or resumes the interrupted sweep of this resource. */
     beginPass: immediate(db, begin),
@@ -163,10 +166,10 @@ export function passes(db: Db, options: OpenOptions) {
       }
     },
     /** What a sweep at the end of its list says about the rows that it did not show. */
-    evidence: immediate(db, (pass: Pass, learned: Learned): AbsenceEvidence => {
-      writeIds(pass.runId);
-      return absent.evidence(pass, learned);
-    }),
+    evidence(pass: Pass, learned: Learned): AbsenceEvidence {
+      writeLeft(pass.runId);
+      return read(pass, learned);
+    },
     /** Ends a pass: keeps what a sweep missed, deletes the rows that count as deleted or holds them, writes the summary. */
     finishPass: immediate(db, finish),
     text,

@@ -15,8 +15,6 @@ export interface PassContext {
   /** Pages under way while one is written. */
   ahead: number;
   onPage: (pass: Pass) => void;
-  /** Other work of this process goes before the next page of a sweep: resolves when it is the sweep's turn. */
-  turn?: (() => Promise<unknown>) | undefined;
   /** Another process has the list, and we wait for it: who, in words. */
   onWait?: (holder: string) => void;
 }
@@ -54,11 +52,11 @@ export function writePage(
 
 /** Every row into the indexes, in steps, with a turn for everything else in between. */
 export async function indexAll(
-  { store, signal, turn = setImmediate }: Pick<PassContext, 'store' | 'signal' | 'turn'>,
+  { store, signal }: Pick<PassContext, 'store' | 'signal'>,
   swept: Resource | null,
 ): Promise<void> {
   while (store.index(swept)) {
     signal.throwIfAborted();
-    await turn();
+    await setImmediate();
   }
 }

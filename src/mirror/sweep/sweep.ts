@@ -107,13 +107,13 @@ export class LostPlace extends AppError {
 
 /** A cursor that was kept may have run out, whatever the upstream says of it: where the start of the list is served, that is it. */
 async function* walkFrom(
-  { client, signal, ahead, turn }: PassContext,
+  { client, signal, ahead }: PassContext,
   resource: Resource,
   from: string,
 ): AsyncGenerator<AnyPage, void, undefined> {
   let isResumed = from !== '';
   try {
-    for await (const page of walk(client, resource, { from, signal, ahead, turn })) {
+    for await (const page of walk(client, resource, { from, signal, ahead })) {
       isResumed = false;
       yield page;
     }

@@ -1,0 +1,75 @@
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { loadSettings, type Settings } from '../../config/load.ts';
+import type { RequestInfo } from '../api/options.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError, toldFailure } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { inSource } from '../base/tracing.ts';
+import type { Pass } from '../mirror/decide/types.ts';
+import { openMirrorStore } from '../mirror/store/store.ts';
+import { type SyncOutcome, syncOnce } from '../mirror/sweep/engine.ts';
+import { openServiceState } from '../state/state.ts';
+import { holder, mirrorOf } from './place.ts';
+import type { SweepNews, SweepOrder } from './sweeps.ts';
+import { startTracing } from './tracing.ts';
+import { maskedLog, openClient, realToken, sharedGate } from './upstream.ts';
+
+// This file is the thread of `sweeps.ts`.
+if (parentPort) serve(parentPort);
+
+function serve(port: MessagePort): void {
+  const underWay = new Map<number, AbortController>();
+  const tell = (news: SweepNews): void => port.postMessage(news);
+  port.on('message', (order: SweepOrder) => {
+    const { id } = order;
+    if ('stop' in order) {
+      underWay.get(id)?.abort(new AppError('interrupted', 'the service is stopping'));
+      return;
+    }
+    const stop = new AbortController();
+    underWay.set(id, stop);
+    void sweep(order, stop.signal, tell)
+      .then((outcome) => tell({ id, outcome }))
+      .catch((error) => tell({ id, failure: toldFailure(error) }))
+      .finally(() => underWay.delete(id));
+  });
+}
+
+type Ordered = Exclude<SweepOrder, { stop: true }>;
+
+/** Opened for one sweep: an idle source holds nothing here. */
+async function sweep(
+  { id, input, request, cacheKb }: Ordered,
+  signal: AbortSignal,
+  tell: (news: SweepNews) => void,
+): Promise<SyncOutcome> {
+  const settings = loadSettings(input);
+  const { token, log } = maskedLog(settings, realToken(settings, input), settings.logLevel);
+  await traced(settings, log);
+  const opened: { close(): unknown }[] = [];
+  const keep = <T extends { close(): unknown }>(part: T): T => {
+    opened.push(part);
+    return part;
+  };
+  const mirror = { ...mirrorOf(settings), holder: holder('start') };
+  const onRequest = (call: RequestInfo): void => tell({ id, call });
+  const onPage = (pass: Pass): void => tell({ id, page: { ...pass, state: null } });
+  try {
+    const store = keep(openMirrorStore({ ...mirror, cacheKb }));
+    const rateLimit = sharedGate(keep(openServiceState(mirror)), log);
+    const url = settings.baseUrl?.href ?? '';
+    const client = keep(openClient(settings, { url, token, log, rateLimit, env: input.env, onRequest }));
+    const context = { client, store, clock: systemClock, signal, ahead: settings.pagesAhead, onPage };
+    return await inSource(settings.source ?? '', () => syncOnce(context, request));
+  } finally {
+    while (opened.length > 0) await opened.pop()?.close();
+  }
+}
+
+let tracing: Promise<unknown> | undefined;
+
+/** Once for all sources: spans name theirs. */
+async function traced(settings: Settings, log: Logger): Promise<void> {
+  tracing ??= startTracing(settings, log);
+  await tracing;
+}

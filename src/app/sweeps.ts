@@ -1,0 +1,120 @@
+import { Worker } from 'node:worker_threads';
+import { type LoadInput, readDotenv } from '../../config/load.ts';
+import type { RequestInfo } from '../api/options.ts';
+import { AppError, errorFrom, type ToldFailure } from '../base/errors.ts';
+import { ownFile } from '../base/program.ts';
+import type { Pass } from '../mirror/decide/types.ts';
+import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
+
+/** Sweeps a list outside of this thread. */
+export type Sweep = (
+  request: SyncRequest,
+  around: { signal: AbortSignal; onPage: (pass: Pass) => void },
+) => Promise<SyncOutcome>;
+
+/** What goes to the thread, and what comes back. */
+export type SweepOrder =
+  | { id: number; input: LoadInput; request: SyncRequest; cacheKb: number }
+  | { id: number; stop: true };
+export type SweepNews = { id: number } & (
+  | { page: Pass }
+  | { call: RequestInfo }
+  | { outcome: SyncOutcome }
+  | { failure: ToldFailure }
+);
+
+interface UnderWay {
+  onPage: (pass: Pass) => void;
+  onRequest: (info: RequestInfo) => void;
+  resolve: (outcome: SyncOutcome) => void;
+  reject: (error: unknown) => void;
+}
+
+/** What SQLite keeps in memory for all sweeps together. */
+const CACHE_KB = 64_000;
+const LEAST_CACHE_KB = 2000;
+/** A thread without a sweep for so long ends, and gives its memory back. */
+const IDLE_MS = 60_000;
+
+/** The sweeps of all sources, in one thread beside the main one. The thread begins with the first sweep. */
+export class Sweeps {
+  readonly #underWay = new Map<number, UnderWay>();
+  readonly #idle = setTimeout(() => {
+    if (this.#underWay.size === 0) void this.#end();
+  }, IDLE_MS).unref();
+  #thread: Worker | undefined;
+  #last = 0;
+  #cacheKb = CACHE_KB / 2;
+
+  shareAmong(sources: number): void {
+    this.#cacheKb = Math.max(LEAST_CACHE_KB, Math.floor(CACHE_KB / Math.max(2, sources)));
+  }
+
+  /** The sweeps of one source. The thread reads its settings again, from what this one has read them from. */
+  of(input: LoadInput, onRequest: (info: RequestInfo) => void): Sweep {
+    const given = { ...input, env: { ...input.env }, dotenv: readDotenv(input) };
+    return (request, { signal, onPage }) => this.#run(given, request, { signal, onPage, onRequest });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    await this.#end();
+  }
+
+  async #run(
+    input: LoadInput,
+    request: SyncRequest,
+    { signal, ...hooks }: Pick<UnderWay, 'onPage' | 'onRequest'> & { signal: AbortSignal },
+  ): Promise<SyncOutcome> {
+    signal.throwIfAborted();
+    const id = ++this.#last;
+    const { promise, resolve, reject } = Promise.withResolvers<SyncOutcome>();
+    const stop = (): void => this.#tell({ id, stop: true });
+    this.#underWay.set(id, { ...hooks, resolve, reject });
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      this.#tell({ id, input, request, cacheKb: this.#cacheKb });
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#underWay.delete(id);
+      this.#idle.refresh();
+    }
+  }
+
+  #tell(order: SweepOrder): void {
+    this.#thread ??= this.#begin();
+    this.#thread.postMessage(order);
+  }
+
+  #begin(): Worker {
+    const started = new Worker(ownFile('./sweeps-thread.ts', import.meta.url));
+    // It must not keep the process alive.
+    started.unref();
+    started.on('message', (news: SweepNews) => {
+      const sweep = this.#underWay.get(news.id);
+      if (sweep) take(sweep, news);
+    });
+    const lost = (cause?: unknown): void => {
+      if (this.#thread !== started) return;
+      this.#thread = undefined;
+      const error = new AppError('internal', 'the thread of the sweeps ended early', { cause });
+      for (const { reject } of this.#underWay.values()) reject(error);
+    };
+    started.once('error', lost).once('exit', () => lost());
+    return started;
+  }
+
+  async #end(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.terminate();
+  }
+}
+
+function take({ onPage, onRequest, resolve, reject }: UnderWay, news: SweepNews): void {
+  if ('page' in news) onPage(news.page);
+  else if ('call' in news) onRequest(news.call);
+  else if ('outcome' in news) resolve(news.outcome);
+  else reject(errorFrom(news.failure));
+}

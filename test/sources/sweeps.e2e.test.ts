@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { LoadInput } from '../../config/load.ts';
+import { Sweeps } from '../../src/app/sweeps.ts';
+import { AppError } from '../../src/base/errors.ts';
+import type { SyncRequest } from '../../src/mirror/sweep/engine.ts';
+import { inMirror } from '../chaos/invariants/file.ts';
+import { place, tokenOf } from './place.ts';
+
+const POSTS: SyncRequest = { resource: 'posts', mode: 'sweep', wait: false };
+
+async function sourceOf(t: TestContext, options: { posts: number; faults?: string }) {
+  const { folder, sandboxes } = await place(t, { acme: { pageSize: 10, ...options } });
+  const values = {
+    FEEDBACK_BASE_URL: sandboxes.acme?.url ?? '',
+    FEEDBACK_API_TOKEN: tokenOf('acme'),
+    DATA_DIR: join(folder, 'data/acme'),
+  };
+  const input: LoadInput = {
+    flags: {},
+    env: {},
+    cwd: folder,
+    isTerminal: false,
+    source: { name: 'acme', values },
+  };
+  const sweeps = new Sweeps();
+  t.after(() => sweeps.close());
+  const statuses: (number | null)[] = [];
+  const sweep = sweeps.of(input, ({ status }) => statuses.push(status));
+  const count = (): unknown =>
+    inMirror(join(values.DATA_DIR, 'mirror.db'), (db) =>
+      db.prepare('SELECT count(*) FROM posts').pluck().get(),
+    );
+  return { sweep, statuses, count };
+}
+
+describe('the thread of the sweeps', () => {
+  it('writes the mirror, and tells pages and requests while it sweeps', async (t) => {
+    const { sweep, statuses, count } = await sourceOf(t, { posts: 45 });
+    const rows: number[] = [];
+    const { signal } = new AbortController();
+    const outcome = await sweep(POSTS, { signal, onPage: ({ counts }) => rows.push(counts.rows) });
+    assert.ok(outcome.done);
+    assert.equal(outcome.summary.outcome, 'complete');
+    assert.deepEqual(rows, [10, 20, 30, 40, 45]);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200]);
+    assert.equal(count(), 45);
+  });
+
+  it('tells why a sweep failed', async (t) => {
+    const { sweep } = await sourceOf(t, { posts: 5, faults: 'unauthorised' });
+    const { signal } = new AbortController();
+    await assert.rejects(sweep(POSTS, { signal, onPage() {} }), { code: 'unauthorised' });
+  });
+
+  it('stops a sweep that is told to, and the next one goes on from there', async (t) => {
+    const { sweep, count } = await sourceOf(t, { posts: 300 });
+    const stop = new AbortController();
+    const onPage = (): void => stop.abort(new AppError('interrupted', 'enough'));
+    await assert.rejects(sweep(POSTS, { signal: stop.signal, onPage }), { code: 'interrupted' });
+    const { signal } = new AbortController();
+    const outcome = await sweep(POSTS, { signal, onPage() {} });
+    assert.ok(outcome.done && outcome.summary.resumed > 0);
+    assert.equal(count(), 300);
+  });
+});
