@@ -105,11 +105,12 @@ async function lineOf({ settings }: Context): Promise<Line> {
   const service = url === null ? null : await askService(url, settings.httpToken);
   const name = settings.source ?? '';
   const host = settings.baseUrl?.host ?? '';
-  const trouble =
-    service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail) ?? [];
+  const said = service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
   const state = service === null ? 'not running' : service.ready ? 'ready' : 'not ready';
   try {
-    const resources = isThere(settings.mirrorPath) ? lookAtMirror(settings).resources : [];
+    const { resources, troubles } = isThere(settings.mirrorPath)
+      ? lookAtMirror(settings)
+      : { resources: [], troubles: [] };
     const [posts, comments] = (['posts', 'comments'] as const).map((list) =>
       resources.find(({ resource }) => resource === list),
     );
@@ -123,7 +124,7 @@ async function lineOf({ settings }: Context): Promise<Line> {
       lagSeconds,
       posts: posts?.live ?? 0,
       comments: comments?.live ?? 0,
-      trouble,
+      trouble: said ?? troubles.map(({ what }) => what),
       code: 0,
     };
   } catch (error) {
@@ -133,7 +134,7 @@ async function lineOf({ settings }: Context): Promise<Line> {
       host,
       state: 'unreadable',
       ...nothing,
-      trouble: [messageOf(error), ...trouble],
+      trouble: [messageOf(error), ...(said ?? [])],
       code: worstExit([error]),
     };
   }

@@ -51,6 +51,7 @@ describe('commands with several sources', () => {
   it('show all of them, and end with the highest code of all', async (t) => {
     const { run } = await place(t, { betaToken: 'not-the-token' });
     assert.equal((await run(['sync', '--source', 'acme'])).code, 0);
+    assert.equal((await run(['sync', '--source', 'beta'])).code, 3);
     const tested = await run(['sources', 'test', '--json']);
     assert.equal(tested.code, 3);
     const { sources } = JSON.parse(tested.stdout) as { sources: { name: string; ok: boolean }[] };
@@ -63,13 +64,18 @@ describe('commands with several sources', () => {
     );
     assert.equal((await run(['sources', 'test', 'acme'])).code, 0);
     const list = JSON.parse((await run(['sources', '--json'])).stdout) as {
-      sources: { name: string; posts: number; lagSeconds: number | null }[];
+      sources: { name: string; posts: number; lagSeconds: number | null; trouble: string[] }[];
     };
     assert.deepEqual(
-      list.sources.map(({ name, posts, lagSeconds }) => [name, posts, lagSeconds === null]),
+      list.sources.map(({ name, posts, lagSeconds, trouble }) => [
+        name,
+        posts,
+        lagSeconds === null,
+        ...trouble,
+      ]),
       [
         ['acme', 30, false],
-        ['beta', 0, true],
+        ['beta', 0, true, 'the service refused the token'],
       ],
     );
     const doctor = await run(['doctor', '--json']);
