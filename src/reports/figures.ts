@@ -1,9 +1,10 @@
 import type { Numbers } from '../mirror/index/columns.ts';
+import { keptWith } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Bucket, Calendar, Span } from './moment.ts';
 import type { ReportReader } from './store.ts';
-import { bitsOf, bucketFinder, keptWith, placesOf } from './tally.ts';
+import { bitsOf, bucketFinder, placesOf } from './tally.ts';
 import { coverage } from './watching.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */

@@ -1,10 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
-import { firstBy, setOf } from '../mirror/index/select.ts';
+import { firstBy, numbered, setOf } from '../mirror/index/select.ts';
 import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { bestOf, flagged, numbered, placesOf, selection, type TallyQuestion } from './tally.ts';
+import { bestOf, flagged, placesOf, selection, type TallyQuestion } from './tally.ts';
 
 /** Reports about those who wrote. */
 

@@ -1,6 +1,6 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
-import { DENSE, firstBy, setOf } from '../mirror/index/select.ts';
+import { DENSE, firstBy, greatestOf, keptWith, numbered, setOf } from '../mirror/index/select.ts';
 import type { KnownCustomer } from '../segments/people.ts';
 import type { Bucket } from './moment.ts';
 import type { WatchedBucket } from './watching.ts';
@@ -36,18 +36,6 @@ export interface TallyQuestion {
   people: readonly number[] | null;
 }
 
-/** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
-export function keptWith<K extends object, A extends unknown[], T>(
-  work: (key: K, ...rest: A) => T,
-): typeof work {
-  const kept = new WeakMap<K, T>();
-  return (key, ...rest) => {
-    const found = kept.get(key) ?? work(key, ...rest);
-    kept.set(key, found);
-    return found;
-  };
-}
-
 /** Where the row of an id stands, -1 where there is none. */
 export const placesOf = keptWith((ids: Numbers): ((id: number) => number) => {
   const greatest = greatestOf(ids);
@@ -60,30 +48,6 @@ export const placesOf = keptWith((ids: Numbers): ((id: number) => number) => {
   for (let i = 0; i < ids.length; i++) places[ids[i] ?? 0] = i;
   return (id) => places[id] ?? -1;
 });
-
-/** A small number for each id in these columns, so that sums for them stand in arrays. */
-export function numbered(...columns: Numbers[]): { of(id: number): number; ids: number[] } {
-  const ids: number[] = [];
-  const greatest = Math.max(...columns.map(greatestOf));
-  if (greatest >= DENSE) {
-    const known = new Map<number, number>();
-    const add = (id: number): number => {
-      known.set(id, ids.length);
-      return ids.push(id) - 1;
-    };
-    return { ids, of: (id) => known.get(id) ?? add(id) };
-  }
-  const known = new Int32Array(greatest + 1);
-  return {
-    ids,
-    of(id) {
-      const found = known[id] ?? 0;
-      if (found > 0) return found - 1;
-      known[id] = ids.push(id);
-      return ids.length - 1;
-    },
-  };
-}
 
 /** Tells of each id in these columns whether it gets a bit for the first time. */
 export function bitsOf(...columns: Numbers[]): (id: number, bit: number) => boolean {
@@ -99,15 +63,6 @@ export function bitsOf(...columns: Numbers[]): (id: number, bit: number) => bool
     return (known & bit) === 0;
   };
 }
-
-const greatestOf = keptWith((numbers: Numbers): number => {
-  let most = -1;
-  for (let i = 0; i < numbers.length; i++) {
-    const number = numbers[i] ?? 0;
-    if (number > most) most = number;
-  }
-  return most;
-});
 
 type Selected = Packed<'created' | 'board' | 'status' | 'gone'>;
 

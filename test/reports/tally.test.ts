@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { firstBy, setOf } from '../../src/mirror/index/select.ts';
+import { firstBy, numbered, setOf } from '../../src/mirror/index/select.ts';
 import type { Bucket } from '../../src/reports/moment.ts';
 import {
   bestOf,
@@ -10,7 +10,6 @@ import {
   bucketFinder,
   firstReplies,
   groups,
-  numbered,
   placesOf,
   quantile,
   secondOf,

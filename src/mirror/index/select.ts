@@ -1,3 +1,5 @@
+import type { Numbers } from './columns.ts';
+
 /** Ids below this are looked up in an array, which takes a tenth of the time of a map. */
 export const DENSE = 2 ** 24;
 
@@ -45,4 +47,49 @@ export function firstBy(
     if (best.length === limit) least = weight(best.at(-1) ?? 0);
   }
   return best;
+}
+
+/** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
+export function keptWith<K extends object, A extends unknown[], T>(
+  work: (key: K, ...rest: A) => T,
+): typeof work {
+  const kept = new WeakMap<K, T>();
+  return (key, ...rest) => {
+    const found = kept.get(key) ?? work(key, ...rest);
+    kept.set(key, found);
+    return found;
+  };
+}
+
+export const greatestOf = keptWith((numbers: Numbers): number => {
+  let most = -1;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] ?? 0;
+    if (number > most) most = number;
+  }
+  return most;
+});
+
+/** A small number for each id in these columns, so that sums for them stand in arrays. */
+export function numbered(...columns: Numbers[]): { of(id: number): number; ids: number[] } {
+  const ids: number[] = [];
+  const greatest = Math.max(...columns.map(greatestOf));
+  if (greatest >= DENSE) {
+    const known = new Map<number, number>();
+    const add = (id: number): number => {
+      known.set(id, ids.length);
+      return ids.push(id) - 1;
+    };
+    return { ids, of: (id) => known.get(id) ?? add(id) };
+  }
+  const known = new Int32Array(greatest + 1);
+  return {
+    ids,
+    of(id) {
+      const found = known[id] ?? 0;
+      if (found > 0) return found - 1;
+      known[id] = ids.push(id);
+      return ids.length - 1;
+    },
+  };
 }

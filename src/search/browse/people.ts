@@ -1,4 +1,8 @@
+import { iso } from '../../base/clock.ts';
 import type { Db } from '../../db/open.ts';
+import { keptUntilWritten, scalar } from '../../db/sql.ts';
+import { columnReader, type Packed } from '../../mirror/index/columns.ts';
+import { firstBy, numbered } from '../../mirror/index/select.ts';
 
 export const PEOPLE_SORTS = ['posts', 'comments', 'last', 'name'] as const;
 
@@ -30,36 +34,99 @@ export interface PeoplePage {
   total: number;
 }
 
-const ORDER: Record<PeopleRequest['sort'], string> = {
-  posts: 'posts DESC, comments DESC',
-  comments: 'comments DESC, posts DESC',
-  last: 'last DESC NULLS LAST',
-  name: 'u.name COLLATE NOCASE NULLS LAST',
-};
+const PEOPLE = `
+  SELECT id FROM users
+   WHERE $text = '' OR name LIKE $part ESCAPE '\\' OR email LIKE $part ESCAPE '\\' OR CAST(id AS TEXT) = $text`;
 
-// One walk over the posts and one over the comments: neither has an index by its author.
-const sqlOf = (sort: PeopleRequest['sort']): string => `
-  WITH wrote AS (
-    SELECT creator_id AS id, count(*) AS posts, 0 AS comments, max(created) AS last
-      FROM posts WHERE deleted_at IS NULL GROUP BY creator_id
-    UNION ALL
-    SELECT creator_id, 0, count(*), max(created) FROM comments WHERE deleted_at IS NULL GROUP BY creator_id),
-  sums AS (SELECT id, sum(posts) AS posts, sum(comments) AS comments, max(last) AS last FROM wrote GROUP BY id)
-  SELECT u.id, u.name, u.email, u.is_team OR u.is_admin AS isTeam, s.company, s.plan, coalesce(sums.posts, 0) AS posts,
-         coalesce(sums.comments, 0) AS comments, sums.last, count(*) OVER () AS total
-    FROM users u LEFT JOIN sums ON sums.id = u.id
-         LEFT JOIN people_segments l ON l.user_id = u.id LEFT JOIN segments s ON s.id = l.segment_id
-   WHERE $text = '' OR u.name LIKE $part ESCAPE '\\' OR u.email LIKE $part ESCAPE '\\' OR CAST(u.id AS TEXT) = $text
-   ORDER BY ${ORDER[sort]}, u.id LIMIT $limit OFFSET $offset`;
+const ROWS = `
+  SELECT u.id, u.name, u.email, u.is_team OR u.is_admin AS isTeam, s.company, s.plan
+    FROM users u LEFT JOIN people_segments l ON l.user_id = u.id LEFT JOIN segments s ON s.id = l.segment_id
+   WHERE u.id IN (SELECT value FROM json_each(?))`;
+
+type Named = Omit<ListedPerson, 'posts' | 'comments' | 'last'>;
 
 /** People with what they wrote, to look through and to search. */
 export function peopleReader(db: Db): (request: PeopleRequest) => PeoplePage {
-  return ({ text, sort, offset, limit }) => {
+  const wroteOf = wroteReader(db);
+  const found = scalar(db)<object, number>(`${PEOPLE} ORDER BY id`);
+  const byName = scalar(db)<object, number>(`${PEOPLE} ORDER BY name COLLATE NOCASE NULLS LAST, id`);
+  const rowsOf = db.prepare<[string], Named>(ROWS);
+  return db.transaction(({ text, sort, offset, limit }: PeopleRequest) => {
     const part = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    const found = db
-      .prepare<object, ListedPerson & { total: number }>(sqlOf(sort))
-      .all({ text, part, limit, offset });
-    const [first] = found;
-    return { rows: found.map(({ total: _, ...row }) => row), total: first?.total ?? 0 };
-  };
+    const wrote = wroteOf();
+    const ids = (sort === 'name' ? byName : found).all({ text, part });
+    const shown = (sort === 'name' ? ids : mostFirst(ids, offset + limit, wrote, sort)).slice(
+      offset,
+      offset + limit,
+    );
+    const named = new Map(rowsOf.all(JSON.stringify(shown)).map((row) => [row.id, row]));
+    const rows = shown.flatMap((id): ListedPerson[] => {
+      const [person, { last, ...counts }] = [named.get(id), wrote(id)];
+      return person ? [{ ...person, ...counts, last: last === 0 ? null : iso(last) }] : [];
+    });
+    return { rows, total: ids.length };
+  });
 }
+
+interface Wrote {
+  posts: number;
+  comments: number;
+  /** Milliseconds since the epoch; 0 for never. */
+  last: number;
+}
+
+/** Posts before comments, or the other way round: nobody wrote so many that they would meet in one number. */
+function weightOf({ posts, comments, last }: Wrote, sort: Exclude<PeopleRequest['sort'], 'name'>): number {
+  if (sort === 'last') return last;
+  return sort === 'posts' ? posts * 2 ** 26 + comments : comments * 2 ** 26 + posts;
+}
+
+function mostFirst(
+  ids: readonly number[],
+  limit: number,
+  wrote: (id: number) => Wrote,
+  sort: Exclude<PeopleRequest['sort'], 'name'>,
+): number[] {
+  const weights = Float64Array.from(ids, (id) => weightOf(wrote(id), sort));
+  const weight = (place: number): number => weights[place] ?? 0;
+  const found = firstBy(ids.length, () => true, limit, { weight, ties: (a, b) => a - b });
+  return found.map((place) => ids[place] ?? 0);
+}
+
+/** What each person wrote. No table has an index by author: columns of reports are added up, once while the mirror stays the same. */
+function wroteReader(db: Db): () => (id: number) => Wrote {
+  const columns = columnReader(db);
+  return keptUntilWritten(db, () => {
+    const kinds = { posts: columns.read('posts', NAMES), comments: columns.read('comments', NAMES) };
+    const { of, ids } = numbered(kinds.posts.creator, kinds.comments.creator);
+    const last = new Float64Array(kinds.posts.rows + kinds.comments.rows);
+    const count = ({ rows, creator, created, gone }: Packed<(typeof NAMES)[number]>): Int32Array => {
+      const counts = new Int32Array(last.length);
+      for (let i = 0; i < rows; i++) {
+        if (gone[i] === 1) continue;
+        const [place, at] = [of(creator[i] ?? 0), created[i] ?? 0];
+        counts[place] = (counts[place] ?? 0) + 1;
+        if (at > (last[place] ?? 0)) last[place] = at;
+      }
+      return counts;
+    };
+    const [posts, comments] = [count(kinds.posts), count(kinds.comments)];
+    // There are far fewer people than rows.
+    const sums = {
+      posts: posts.slice(0, ids.length),
+      comments: comments.slice(0, ids.length),
+      last: last.slice(0, ids.length),
+    };
+    const wrote = new Map(ids.map((id, place) => [id, place]));
+    return (id) => {
+      const place = wrote.get(id) ?? -1;
+      return {
+        posts: sums.posts[place] ?? 0,
+        comments: sums.comments[place] ?? 0,
+        last: sums.last[place] ?? 0,
+      };
+    };
+  });
+}
+
+const NAMES = ['creator', 'created', 'gone'] as const;
