@@ -69,7 +69,7 @@ export async function duplicates(reader: ReportReader, asked: TallyQuestion): Pr
   const notes = [
     'Likeness weighs the words that both titles have against those that one has. Rare words count more, and names and numbers most.',
     'Posts that people marked as the same are left out, and posts whose status says duplicate.',
-    `The ${compared}; --since, --until and --board choose others.`,
+    `The ${compared} (--since, --until and --board choose others).`,
   ];
   return { rows, notes };
 }

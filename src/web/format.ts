@@ -8,6 +8,13 @@ const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
  */
 export const OWN_ZONE = timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 
+const change = new Intl.NumberFormat(undefined, {
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
+});
+const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', timeZone: 'UTC' });
+
 interface ZoneFormats {
   day: Intl.DateTimeFormat;
   moment: Intl.DateTimeFormat;
@@ -33,8 +40,14 @@ export function percent(share: number | null): string {
   return share === null ? '–' : percentage.format(share);
 }
 
+/** How much more or less, with its sign. */
+export function changeText(share: number): string {
+  return change.format(share);
+}
+
 export function date(iso: string | null, zone = OWN_ZONE): string {
   if (iso === null) return '–';
+  if (iso.length === 7) return month.format(new Date(iso));
   // A day without an hour is the same day in every zone.
   return formatsOf(iso.length === 10 ? 'UTC' : zone).day.format(new Date(iso));
 }

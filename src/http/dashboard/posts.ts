@@ -137,7 +137,8 @@ function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: Po
     const links: LinksAnswer['links'] = [];
     for await (const { rows, total } of all(query, untilGone(reply))) {
       links.push(...rows.map(({ id, url }) => ({ id, original: originalOf(url, upstream) })));
-      if (links.length >= MOST_LINKS) return { links: links.slice(0, MOST_LINKS), isMore: total.isMore };
+      if (links.length >= MOST_LINKS)
+        return { links: links.slice(0, MOST_LINKS), isMore: total.isMore || total.posts > MOST_LINKS };
     }
     return { links, isMore: false };
   });

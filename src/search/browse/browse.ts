@@ -25,7 +25,7 @@ export interface PostPage {
   /** Where the pages beside it are; null at the ends of the list. */
   next: Place | null;
   previous: Place | null;
-  /** `isMore` when it is only known to be more than that many. */
+  /** `isMore` when it is only known to be more than that many, as of a search. */
   total: { posts: number; isMore: boolean };
 }
 
@@ -45,8 +45,6 @@ interface Person {
   name: string | null;
 }
 
-/** Counting goes on to here: further would mean a walk over every post for a number that no page shows. */
-const COUNTED_TO = 10_000;
 const BEGINNING = 180;
 /** Enough for the narrow index of a million posts. */
 const CACHE_KB = 128_000;
@@ -88,24 +86,15 @@ const CREATORS = `
    WHERE NOT EXISTS (SELECT 1 FROM exact) AND (name LIKE $part ESCAPE '\\' OR email LIKE $part ESCAPE '\\')
    ORDER BY id LIMIT 1000`;
 
-function totalOf(posts: number): PostPage['total'] {
-  return { posts: Math.min(posts, COUNTED_TO), isMore: posts > COUNTED_TO };
-}
-
 /** Where the posts of a page are: by the index of times where that has its order, else in the columns. */
 function placesReader(db: Db): (request: PageRequest) => FoundPlaces {
-  const count = (filter: PostFilter): number => {
-    const where = conditionsOf(filter).join(' AND ') || 'true';
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM posts p WHERE ${where} LIMIT ${COUNTED_TO + 1})`;
-    return scalar(db)<object, number>(sql).get(filterBound(filter)) ?? 0;
-  };
   const inColumns = columnList(db);
   return (request) => {
     const { filter, sort, after } = request;
-    if (!isIndexed(filter, sort)) return inColumns(request);
+    if (!isIndexed(filter, sort)) return inColumns.list(request);
     const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
     const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
-    return { places, posts: count(filter) };
+    return { places, posts: inColumns.count(filter) };
   };
 }
 
@@ -139,7 +128,7 @@ export function openBrowseReads(options: OpenOptions) {
       ),
       next: isCut || isBackward ? (shown.at(-1) ?? null) : null,
       previous: (isBackward ? isCut : after) ? (shown[0] ?? null) : null,
-      total: totalOf(posts),
+      total: { posts, isMore: false },
     };
   };
   return {

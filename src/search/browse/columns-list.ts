@@ -31,9 +31,9 @@ interface Test {
  * Pages by any filter in any order. No index has them, and a walk over a million rows of the table takes a second; the columns of reports are
  * looked through in some ten milliseconds.
  */
-export function columnList(db: Db): (request: PageRequest) => FoundPlaces {
+export function columnList(db: Db) {
   const columns = columnReader(db);
-  return ({ filter, sort, after, isBackward = false, limit }) => {
+  const list = ({ filter, sort, after, isBackward = false, limit }: PageRequest): FoundPlaces => {
     const { column } = ORDER[sort];
     const isUp = ORDER[sort].isUp !== isBackward;
     const tests = testsOf(db, filter);
@@ -54,6 +54,16 @@ export function columnList(db: Db): (request: PageRequest) => FoundPlaces {
     const keyAt = (at: number) => (TIMES.includes(column) ? iso(valueAt(at)) : valueAt(at));
     return { places: found.map((at) => ({ key: keyAt(at), id: idAt(at) })), posts: rows.length };
   };
+  /** How many posts a filter has. */
+  const count = (filter: PostFilter): number => {
+    const tests = testsOf(db, filter);
+    const posts = columns.read('posts', ['id', ...tests.map((test) => test.column)]);
+    const checks = tests.map((test) => ({ numbers: posts[test.column], is: test.is }));
+    let found = 0;
+    for (let i = 0; i < posts.rows; i++) if (checks.every(({ numbers, is }) => is(numbers[i] ?? 0))) found++;
+    return found;
+  };
+  return { list, count };
 }
 
 /** In the order in which the first of the page come early: posts stand by their numbers, and so nearly by their time. */

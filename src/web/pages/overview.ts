@@ -2,7 +2,18 @@ import type { OverviewAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportName } from '../../reports/catalogue.ts';
 import type { Overview, Titled } from '../../reports/overview.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { ago, counted, date, number, OWN_ZONE, percent, period, span, withDates } from '../format.ts';
+import {
+  ago,
+  changeText,
+  counted,
+  date,
+  number,
+  OWN_ZONE,
+  percent,
+  period,
+  span,
+  withDates,
+} from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { timeChart } from '../parts/chart.ts';
 import { boardChoices, choiceField } from '../parts/controls.ts';
@@ -28,7 +39,8 @@ export const page = pageOf<OverviewAnswer>({
   view(shown) {
     const { place, answer } = shown;
     const chosen = choices.read(place.url);
-    const toReport: ToReport = (name) => withQuery(`/reports/${name}`, withoutPeriod(name, chosen));
+    const toReport: ToReport = (name, some = {}) =>
+      withQuery(`/reports/${name}`, { ...withoutPeriod(name, chosen), ...some });
     const toPosts: ToPosts = (some) =>
       withQuery('/posts', { board: answer.board, segment: chosen.segment, ...some });
     const tools = fieldsOf(chosen, answer, choices.chooser(place));
@@ -36,15 +48,26 @@ export const page = pageOf<OverviewAnswer>({
       pageHead('Overview', leadOf(answer, chosen.tz ?? OWN_ZONE), h('div.filters', tools)),
       results(
         shown,
-        h('div.figures', figuresOf(answer, toReport)),
+        h('div.figures', figuresOf(answer, { toReport, toPosts }, chosen)),
         cardsOf(answer, { toReport, toPosts }, (shown.stats?.troubles.length ?? 0) > 0),
       ),
     ];
   },
 });
 
+/** The day so long after a day. */
+function dayAfter(day: string, ms: number): string {
+  return new Date(Date.parse(day) + ms).toISOString().slice(0, 10);
+}
+
+/** The first and the last day that the charts show. */
+function shownDays({ since, until, timeZone }: Overview): string {
+  const last = new Date(Date.parse(until) - 1).toISOString();
+  return `${date(since, timeZone)} to ${date(last, timeZone)}`;
+}
+
 /** The address of a report with what is chosen here. */
-type ToReport = (name: ReportName) => string;
+type ToReport = (name: ReportName, some?: Record<string, string>) => string;
 /** The same for the list of posts, with some choices more. */
 type ToPosts = (some: Record<string, string | number | null>) => string;
 interface Ways {
@@ -81,18 +104,38 @@ function leadOf({ since, until, board, boards, asOf }: OverviewAnswer, zone: str
   }.`;
 }
 
-function figuresOf({ figures }: Overview, toReport: ToReport): VNode[] {
+/** Each number leads to the posts that it counts, where they can be listed, else to its report. */
+function figuresOf(
+  { figures }: Overview,
+  { toReport, toPosts }: Ways,
+  { since, until, tz }: Chosen,
+): VNode[] {
   const { posts, votes, comments, customers } = figures;
+  const toNew = toPosts({ since: since ?? '30d', until, tz });
+  const toGained = toReport('gaining-posts', { closed: '1' });
   return [
-    figure(['Posts', toReport('new-by-week')], posts.total, posts, 'new'),
-    figure(['Votes', toReport('votes')], votes.total, votes, 'gained'),
-    figure(['Comments', toReport('new-by-week')], comments.total, comments, 'new'),
-    figure(['Customers who wrote', toReport('customers')], customers.recent, customers, null),
+    figure(['Posts', toReport('new-by-week'), toPosts({}), toNew], posts.total, posts, 'new'),
+    figure(['Votes', toReport('votes'), toPosts({ sort: 'votes' }), toGained], votes.total, votes, 'gained'),
+    figure(
+      ['Comments', toReport('new-by-week'), toPosts({ sort: 'comments' }), toReport('new-by-week')],
+      comments.total,
+      comments,
+      'new',
+    ),
+    figure(
+      ['Customers who wrote', toReport('customers'), toReport('customers'), null],
+      customers.recent,
+      customers,
+      null,
+    ),
   ];
 }
 
+/** What is counted, where it is reported, and what is behind all of it and behind what is new. */
+type FigureLinks = [name: string, report: string, all: string, recent: string | null];
+
 function figure(
-  [name, href]: [name: string, href: string],
+  [name, href, toAll, toRecent]: FigureLinks,
   shown: number | null,
   { recent, prior }: Overview['figures']['posts'],
   verb: string | null,
@@ -103,15 +146,15 @@ function figure(
   return h(
     'div.card.figure',
     h('span', h('a', { href }, name)),
-    h('b', number(shown)),
+    h('b', h('a', { href: toAll }, number(shown))),
     h(
       'span',
-      moved,
+      recent && toRecent ? h('a', { href: toRecent }, moved) : moved,
       change === null
         ? null
         : [
             verb ? ', ' : null,
-            h('span.change', { 'data-way': way }, `${change > 0 ? '+' : ''}${Math.round(change * 100)} %`),
+            h('span.change', { 'data-way': way }, changeText(change)),
             verb ? null : ' on the period before',
           ],
     ),
@@ -136,11 +179,11 @@ function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: bo
   const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
   const unfinished = overview.buckets.at(-1)?.isUnfinished ? (times.at(-1) ?? null) : null;
   const over = step === 'day' ? 'a day' : 'a week';
+  const days = shownDays(overview);
   const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
-  const toDay = (since: string): string => {
-    const until = new Date(Date.parse(since) + stepMs).toISOString().slice(0, 10);
-    return toPosts({ since, until, tz: timeZone });
-  };
+  const stepFrom = (since: string) => ({ since, until: dayAfter(since, stepMs), tz: timeZone });
+  const toDay = (since: string): string => toPosts(stepFrom(since));
+  const toGains = (since: string): string => toReport('gaining-posts', { ...stepFrom(since), closed: '1' });
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService(isTroubled)];
   const { since } = overview.watching;
@@ -152,7 +195,7 @@ function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: bo
     h(
       'div.grid',
       card(
-        { title: 'New posts', href: toReport('new-by-week'), note: over, size: 'half' },
+        { title: 'New posts', href: toReport('new-by-week'), note: `posts ${over}, ${days}`, size: 'half' },
         timeChart({
           title: 'New posts',
           unit: `posts ${over}`,
@@ -164,7 +207,12 @@ function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: bo
         }),
       ),
       card(
-        { title: 'Votes gained', href: toReport('votes'), note: `${over}${watched}`, size: 'half' },
+        {
+          title: 'Votes gained',
+          href: toReport('votes'),
+          note: `votes ${over}, ${days}${watched}`,
+          size: 'half',
+        },
         isKnown
           ? timeChart({
               title: 'Votes gained',
@@ -172,6 +220,7 @@ function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: bo
               times,
               unfinished,
               series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
+              href: toGains,
               empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
             })
           : h('p.empty', withDates(watching ?? 'Not known yet.', timeZone)),
@@ -201,7 +250,7 @@ function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: bo
       ),
       climbersCard(overview, toReport('climbers')),
       unansweredCard(overview, toReport('unanswered'), toPosts({ sort: 'votes' })),
-      firstReplyCard(overview, toReport('first-reply')),
+      firstReplyCard(overview, toReport('first-reply'), toPosts),
     ),
     notes.length > 0 ? h('p.note', withDates(notes.join(' '), timeZone)) : null,
   ];
@@ -229,7 +278,7 @@ function climbersCard({ climbers, figures }: Overview, href: string): VNode {
       empty:
         figures.votes.recent === null
           ? 'Known once the mirror has watched for a while.'
-          : 'No post gained votes in this period.',
+          : 'No post gained more votes than is usual, and at least three.',
     }),
   );
 }
@@ -258,11 +307,15 @@ function unansweredCard({ unanswered }: Overview, href: string, all: string): VN
 
 const HOUR = 3600;
 
-function firstReplyCard({ firstReply }: Overview, href: string): VNode {
+function firstReplyCard(overview: Overview, href: string, toPosts: ToPosts): VNode {
+  const { firstReply, timeZone: tz } = overview;
+  const toWeek = (since: string): string => toPosts({ since, until: dayAfter(since, 7 * 86_400_000), tz });
   const posts = firstReply.reduce((total, week) => total + week.posts, 0);
   const answered = firstReply.reduce((total, week) => total + week.answered, 0);
   const note =
-    posts === 0 ? null : `median hours; ${percent(answered / posts)} of ${counted(posts, 'post')} answered`;
+    posts === 0
+      ? null
+      : `median hours, ${shownDays(overview)}; ${percent(answered / posts)} of ${counted(posts, 'post')} answered`;
   const hours = firstReply.map(({ medianSeconds }) =>
     medianSeconds === null ? null : Math.round((medianSeconds / HOUR) * 10) / 10,
   );
@@ -277,6 +330,8 @@ function firstReplyCard({ firstReply }: Overview, href: string): VNode {
           unfinished: firstReply.at(-1)?.remark ? (firstReply.at(-1)?.week ?? null) : null,
           series: [{ label: 'median hours', kind: 'bars', values: hours }],
           height: 160,
+          href: toWeek,
+          empty: 'In no week do half of the posts have a reply yet, so no median is known.',
         }),
   );
 }

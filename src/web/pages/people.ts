@@ -42,7 +42,11 @@ const COLUMNS: TableColumn<ListedPerson>[] = [
     cell: ({ id, posts }) =>
       posts === 0 ? '0' : h('a', { href: withQuery('/posts', { creator: id }) }, number(posts)),
   },
-  { head: 'Comments', kind: 'number', cell: ({ comments }) => number(comments) },
+  {
+    head: 'Comments',
+    kind: 'number',
+    cell: ({ id, comments }) => (comments === 0 ? '0' : h('a', { href: `/people/${id}` }, number(comments))),
+  },
   { head: 'Wrote last', cell: ({ last }) => (last === null ? '–' : timeTag(last, date(last))) },
 ];
 

@@ -57,7 +57,7 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
     ['E-mail', email],
     ['Role', tag(isTeam ? 'Team' : 'Customer')],
     ['Registered', registered && date(registered)],
-    ['In the mirror since', timeTag(firstSeen, date(firstSeen))],
+    ['Mirrored since', timeTag(firstSeen, date(firstSeen))],
     ['Number', String(id)],
   ];
   return said.filter((pair) => pair[1] !== null);

@@ -88,7 +88,7 @@ function detailsCard({ post }: PostAnswer): VNode {
     ],
     ['Board', h('a', { id: 'on-board', href: withQuery('/posts', { board: boardSlug }) }, board)],
     ['Written', timeTag(created)],
-    ['In the mirror since', timeTag(firstSeen)],
+    ['Mirrored since', timeTag(firstSeen)],
   ];
   return card({ title: 'Details', size: 'third' }, facts(details));
 }
@@ -172,7 +172,7 @@ function CommentsCard({ post, comments, nextComments }: PostAnswer): VNode {
 }
 
 function comment(given: ShownComment, attributes: Props<'li'>): VNode {
-  const { creator, isTeam, internal, highlighted, kind, created, content, likes, status } = given;
+  const { creator, creatorId, isTeam, internal, highlighted, kind, created, content, likes, status } = given;
   const tags: [boolean, string, Tone | null][] = [
     [isTeam === 1, 'team', null],
     [internal === 1, 'internal', 'warn'],
@@ -184,7 +184,7 @@ function comment(given: ShownComment, attributes: Props<'li'>): VNode {
     { key: given.id, class: internal === 1 ? 'internal' : null, ...attributes },
     h(
       'p.comment-head',
-      h('b', { dir: 'auto' }, creator ?? 'Somebody'),
+      h('b', { dir: 'auto' }, h('a', { href: `/people/${creatorId}` }, creator ?? `user ${creatorId}`)),
       tags.map(([is, text, tone]) => is && tag(text, tone)),
       h('span.quiet', timeTag(created)),
       likes > 0 ? h('span.quiet', counted(likes, 'like')) : null,

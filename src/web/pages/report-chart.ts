@@ -20,6 +20,8 @@ export function timeOptions({
 }: ReportAnswer): ChartOptions | null {
   const [first, second] = columns;
   if (!first || (first.kind !== 'date' && first.kind !== 'time')) return null;
+  // One moment is no line.
+  if (first.kind === 'time' && given.length < 2) return null;
   // The table may be in another order.
   const rows = given.toSorted(
     (a, b) => Date.parse(String(a[first.name])) - Date.parse(String(b[first.name])),
@@ -81,8 +83,11 @@ export function barRows({ columns, rows, timeZone }: ReportAnswer): (Bar & { tex
   const value = columns.find(({ bar, name }) => bar && rows.some((row) => Number(row[name]) > 0));
   const label = columns.find(({ name }) => name === 'title') ?? columns.find(({ kind }) => kind === 'text');
   if (!value || !label) return [];
+  const names = rows.map((row) => row[label.name]);
+  // Two rows of one list are told apart by what stands beside it.
+  const [, beside] = new Set(names).size < names.length ? columns.filter(({ kind }) => kind === 'text') : [];
   return rows.slice(0, MOST_BARS).map((row) => ({
-    label: excerpt(String(row[label.name] ?? '–'), LONGEST_TITLE),
+    label: excerpt([row[label.name] ?? '–', ...(beside ? [row[beside.name]] : [])].join(', '), LONGEST_TITLE),
     value: Number(row[value.name] ?? 0),
     text: textOf(row[value.name] ?? null, value.kind, timeZone),
   }));

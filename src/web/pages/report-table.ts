@@ -5,6 +5,7 @@ import { number, percent, span, time, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { postLink } from '../parts/prose.ts';
 import type { TableColumn } from '../parts/table.ts';
+import type { ReportChoice } from './report-filters.ts';
 import { titleOf } from './reports.ts';
 
 const LONGEST_TITLE = 110;
@@ -30,22 +31,34 @@ export interface TableOptions {
 
 export function columnsOf(answer: ReportAnswer, options: TableOptions): TableColumn<Row>[] {
   const { columns, rows, timeZone } = answer;
-  return inOrder(columns)
-    .filter(({ kind, name }) => kind !== 'remark' || rows.some((row) => row[name] !== null))
-    .map((column) => {
-      const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
-      const most = column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
-      return {
-        ...headOf(column.name, !isText, options),
-        ...(isText ? {} : { kind: 'number' as const }),
-        ...(column.name in TITLES || column.name === 'titles' ? { kind: 'title' as const } : {}),
-        cell: (row) => {
-          const shown = cellOf(row, column, { most, zone: timeZone });
-          const href = options.links(row, column.name);
-          return href === null ? shown : h('a', { href }, shown);
-        },
-      };
-    });
+  const isShown = (column: ReportColumn): boolean =>
+    column.name !== 'email' && rows.some((row) => row[column.name] !== null);
+  const shown = inOrder(columns).filter(isShown);
+  const leading = LEADING.find((name) => shown.some((column) => column.name === name)) ?? shown[0]?.name;
+  return shown.map((column) => {
+    const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
+    const most = column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
+    return {
+      ...headOf(column.name, !isText, options),
+      ...(isText ? {} : { kind: 'number' as const }),
+      ...(column.name in TITLES || column.name === 'titles' ? { kind: 'title' as const } : {}),
+      cell: (row) => {
+        const isLeading = column.name === leading;
+        const shownCell = cellOf(row, column, { most, zone: timeZone, isLeading });
+        const href = isLeading ? options.links.row(row) : options.links.cell(row, column.name);
+        if (href === null || row[TITLES[column.name] ?? '']) return shownCell;
+        return [h('a', { href, class: isLeading ? 'row-link' : null }, shownCell), noteOf(row, column.name)];
+      },
+    };
+  });
+}
+
+/** Which column has the link of its row, where there is one of them; else it is the first. */
+const LEADING = ['title', 'customer'];
+
+/** The address of a person stands under their name. */
+function noteOf(row: Row, column: string): Child {
+  return column === 'customer' && row.email ? h('div.note', String(row.email)) : null;
 }
 
 /** A head that sorts: numbers the largest first, texts from A, and the other way round once they are. */
@@ -61,43 +74,59 @@ function headOf(
   return { sorted, head: h('a.sort', { id: `sort-${name}`, href }, titleOf(name)) };
 }
 
-/** Where a cell leads, such as a board to its posts; null where it leads nowhere, or says so itself. */
-export type RowLinks = (row: Row, column: string) => string | null;
+/** Where a row leads, and a cell of it that counts something else; null where that is nowhere. */
+export interface RowLinks {
+  row(row: Row): string | null;
+  cell(row: Row, column: string): string | null;
+}
 
 interface LinkOptions {
   boards: readonly { slug: string; name: string }[];
   statuses: readonly { id: number; name: string }[];
-  chosen: {
-    board: string | null;
-    status: string | null;
-    since: string | null;
-    until: string | null;
-    tz: string | null;
-    segment: string | null;
-  };
+  chosen: Pick<ReportChoice, 'board' | 'status' | 'since' | 'until' | 'tz' | 'post' | 'by' | 'segment'>;
 }
 
-/** Columns that count posts of the row's week, board and status. */
-const COUNTS = ['week', 'board', 'status', 'posts'];
 const WEEK_MS = 7 * 86_400_000;
+/** What the rows of two reports count. */
+const COUNTED: Readonly<Record<string, string>> = {
+  posts: '/posts',
+  votes: '/posts?sort=votes',
+  comments: '/posts?sort=comments',
+  'customers who wrote': '/reports/customers',
+};
 
-/** The posts behind a row: of its board, status and week, else of what is chosen. */
+/** What is behind a row: its post or person, or the posts of its board, status, week and customers, else of what is chosen. */
 export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks {
-  return (row, column) => {
-    if (!COUNTS.includes(column) || row.post !== undefined || row[column] === 0) return null;
+  const toPosts = (row: Row, sort: string | null = null): string | null => {
     const slug = boards.find(({ name }) => name === row.board)?.slug ?? null;
     const status = statuses.find(({ name }) => name === row.status)?.id ?? null;
     const week = typeof row.week === 'string' ? row.week : null;
-    if (slug === null && status === null && week === null) return null;
+    const segment = typeof row.segment === 'string' ? `${chosen.by ?? 'plan'}=${row.segment}` : null;
+    const isOfAll = row.board === 'all boards';
+    if (slug === null && status === null && week === null && segment === null && !isOfAll) return null;
     const until = week && new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
     return withQuery('/posts', {
-      board: slug ?? chosen.board,
-      status: status ?? chosen.status,
-      since: week ?? null,
-      until,
-      tz: week && chosen.tz,
-      segment: chosen.segment,
+      ...{ board: slug ?? chosen.board, status: status ?? chosen.status, segment: segment ?? chosen.segment },
+      ...{ since: week, until, tz: week && chosen.tz, sort },
     });
+  };
+  return {
+    row(row) {
+      if (row.post) return `/posts/${row.post}`;
+      if (typeof row.user === 'number') return `/people/${row.user}`;
+      if (row.email) return withQuery('/people', { email: String(row.email) });
+      if (row.pass) return '/sync';
+      if (row.what) return COUNTED[String(row.what)] ?? null;
+      // Each moment of one post.
+      return row.at && chosen.post !== null ? `/posts/${chosen.post}` : toPosts(row);
+    },
+    cell(row, column) {
+      if (row.post !== undefined || row[column] === 0) return null;
+      if (typeof row.user === 'number' && column === 'posts')
+        return withQuery('/posts', { creator: row.user });
+      if (column === 'votes' || column === 'comments') return toPosts(row, column);
+      return ['board', 'status', 'posts'].includes(column) ? toPosts(row) : null;
+    },
   };
 }
 
@@ -105,17 +134,17 @@ interface CellStyle {
   /** The longest bar of the column; null where it has none. */
   most: number | null;
   zone: string;
+  /** Whether the row's link stands here. */
+  isLeading: boolean;
 }
 
-function cellOf(row: Row, { name, kind }: ReportColumn, { most, zone }: CellStyle): Child {
+function cellOf(row: Row, { name, kind }: ReportColumn, { most, zone, isLeading }: CellStyle): Child {
   const value = row[name] ?? null;
   const text = textOf(value, kind, zone);
   if (Array.isArray(value)) return trend(value);
   if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
-  if (name === 'email' && value !== null)
-    return h('a', { href: withQuery('/people', { email: String(value) }) }, text);
   const post = row[TITLES[name] ?? ''];
-  if (post) return postLink(Number(post), text, {}, LONGEST_TITLE);
+  if (post) return postLink(Number(post), text, isLeading ? { class: 'row-link' } : {}, LONGEST_TITLE);
   if (most === null || typeof value !== 'number') return text;
   return [
     text,

@@ -23,6 +23,8 @@ import { TellPeople } from './shipped.ts';
 /** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */
 const choices = choicesOf(NAMES, (chosen) => ({ ...chosen, tz: chosen.tz ?? OWN_ZONE }));
 
+const DAY_MS = 86_400_000;
+
 interface Asked {
   info: ReportInfo;
   all: ReportsAnswer;
@@ -82,11 +84,15 @@ export const page = pageOf<Asked>({
         missing === null ? null : h('p.empty.card', missing),
         working && h(Working, { working, reload: place.reload }),
         answer &&
-          drawn(answer, {
-            sort: chosen.sort,
-            sortedBy: (sort) => withQuery(place.url.pathname, { ...chosen, sort }),
-            links: postsBehind({ ...all, chosen }),
-          }),
+          drawn(
+            answer,
+            {
+              sort: chosen.sort,
+              sortedBy: (sort) => withQuery(place.url.pathname, { ...chosen, sort }),
+              links: postsBehind({ ...all, chosen }),
+            },
+            chosen,
+          ),
       ),
     ];
   },
@@ -135,10 +141,10 @@ async function downloadCsv({ name }: ReportInfo, chosen: ReportChoice): Promise<
 }
 
 /** The chart, the rows, and what a reader has to know. */
-function drawn(answer: ReportAnswer, options: TableOptions): Child[] {
+function drawn(answer: ReportAnswer, options: TableOptions, chosen: ReportChoice): Child[] {
   const caption = { title: titleOf(answer.name), line: measureLine(answer) };
   const notes = [answer.counts, ...watchingNotes(answer), ...answer.notes].map((note) =>
-    h('li', withDates(withoutFlags(note), answer.timeZone)),
+    h('li', withDates(withTitles(withoutFlags(note), answer), answer.timeZone)),
   );
   // A list of posts has its bars in the rows themselves, and only the picture needs them again.
   const isPosts = answer.columns.some(({ kind }) => kind === 'post');
@@ -149,7 +155,7 @@ function drawn(answer: ReportAnswer, options: TableOptions): Child[] {
     empty: 'Nothing to show for this choice.',
   });
   return [
-    isPosts ? null : chartCard(answer, caption, options.links),
+    isPosts ? null : chartCard(answer, caption, options.links, chosen),
     card(
       { title: 'Figures', note: [scopeOf(answer), ' ', isPosts ? barsButton(answer, caption) : null] },
       h('div.report-rows', rows),
@@ -158,18 +164,33 @@ function drawn(answer: ReportAnswer, options: TableOptions): Child[] {
   ];
 }
 
-function scopeOf({ since, until, timeZone, board, asOf }: ReportAnswer): string {
+/** Columns are called in notes as in their heads. */
+function withTitles(note: string, { columns }: ReportAnswer): string {
+  return note.replaceAll(/\b[a-z]+(_[a-z]+)+\b|^[a-z]+(?= is )/g, (word) =>
+    columns.some(({ name }) => name === word) ? `“${titleOf(word)}”` : word,
+  );
+}
+
+/** Passes read every board. */
+function whereOf({ name, board }: ReportAnswer): string[] {
+  return name === 'sync-health' ? [] : [board ?? 'all boards'];
+}
+
+function scopeOf(answer: ReportAnswer): string {
+  const { since, until, timeZone, asOf } = answer;
   const days = since === null ? 'everything so far' : period(since, until, timeZone);
   const age = Date.now() - Date.parse(asOf) < 90_000 ? [] : [`worked out ${ago(asOf)}`];
-  return [board ?? 'all boards', days, `days of ${timeZone}`, ...age].join(', ');
+  return [...whereOf(answer), days, `days of ${timeZone}`, ...age].join(', ');
 }
 
 /** Under every chart and picture: unit, boards and the time that its numbers are of. */
 function measureLine(answer: ReportAnswer): string {
-  const { measure, board, timeZone } = answer;
+  const { measure, timeZone } = answer;
   if (measure === null) return scopeOf(answer);
   const days = measure.since === null ? 'all time' : period(measure.since, measure.until, timeZone);
-  return [measure.unit.replaceAll('_', ' '), board ?? 'all boards', days, `days of ${timeZone}`].join(', ');
+  const isOverTime = timeOptions(answer) !== null;
+  const unit = measure.unit === 'seconds' ? (isOverTime ? 'hours' : 'time') : measure.unit;
+  return [unit.replaceAll('_', ' '), ...whereOf(answer), days, `days of ${timeZone}`].join(', ');
 }
 
 function watchingNotes({ watching }: ReportAnswer): string[] {
@@ -178,7 +199,12 @@ function watchingNotes({ watching }: ReportAnswer): string[] {
     : [`The week that begins on ${watching.unfinished} is not over: its figures are those so far.`];
 }
 
-function chartCard(answer: ReportAnswer, caption: Caption, links: RowLinks): VNode | null {
+function chartCard(
+  answer: ReportAnswer,
+  caption: Caption,
+  links: RowLinks,
+  chosen: ReportChoice,
+): VNode | null {
   const overTime = timeOptions(answer);
   if (overTime) {
     // Several lines have a legend; one alone is named here.
@@ -188,23 +214,29 @@ function chartCard(answer: ReportAnswer, caption: Caption, links: RowLinks): VNo
       : null;
     return card(
       { title, note: [caption.line, ' ', note] },
-      timeChart({ ...overTime, href: weekLink(answer, links) }),
+      timeChart({ ...overTime, href: timeLink(answer, links, chosen) }),
     );
   }
   const amounts = barRows(answer);
   if (amounts.length < 2) return null;
   const linked = amounts.map((bar, i) => {
     const row = answer.rows[i];
-    return { ...bar, href: row ? (links(row, 'board') ?? links(row, 'status')) : null };
+    return { ...bar, href: row ? links.row(row) : null };
   });
   const title = titleOf(answer.measure?.column ?? answer.name);
   return card({ title, note: [caption.line, ' ', barsButton(answer, caption)] }, bars(linked, caption.title));
 }
 
-/** From a week of the chart to the posts of that week. */
-function weekLink({ columns, rows }: ReportAnswer, links: RowLinks): (time: string) => string | null {
-  const isOfPosts = columns[0]?.name === 'week' && columns.some(({ name }) => name === 'posts');
-  return (week) => (isOfPosts && rows.length > 0 ? links({ week }, 'week') : null);
+/** From a week of the chart to the posts of that week, or those that gained its votes; from a moment of a post to that. */
+function timeLink({ name, columns }: ReportAnswer, links: RowLinks, chosen: ReportChoice) {
+  const [first] = columns;
+  if (first?.name === 'at') return (at: string) => links.row({ at });
+  if (name !== 'votes') return (week: string) => links.row({ week });
+  return (since: string) => {
+    const until = new Date(Date.parse(since) + 7 * DAY_MS).toISOString().slice(0, 10);
+    const { board, tz } = chosen;
+    return withQuery('/reports/gaining-posts', { since, until, board, tz, closed: '1' });
+  };
 }
 
 function barsButton(answer: ReportAnswer, caption: Caption): VNode | null {

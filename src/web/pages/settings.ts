@@ -13,10 +13,12 @@ const COLUMNS: TableColumn<SettingLine>[] = [
   { head: 'Setting', cell: ({ name, meaning }) => [h('code', name), h('p.note', meaning)] },
   {
     head: 'Value',
-    cell: ({ value, otherwise }) =>
+    cell: ({ value, otherwise, from }) => [
       value === null ? h('span.quiet', otherwise || 'not set') : h('code', value === '' ? '""' : value),
+      ' ',
+      tag(from, from === 'default' ? null : 'good'),
+    ],
   },
-  { head: 'From', cell: ({ from }) => tag(from, from === 'default' ? null : 'good') },
 ];
 
 /** By the first word of a name, such as PUSH of PUSH_PER_MINUTE. */

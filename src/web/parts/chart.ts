@@ -42,13 +42,19 @@ const COLORS = ['--accent', '--second', '--warn', '--good', '--bad'];
 
 /** A chart over time, with the same numbers as a table behind it for people who cannot or do not want to see it. */
 export function timeChart(options: ChartOptions): VNode {
-  if (!hasValues(options)) return h('p.empty', options.empty ?? 'Nothing in this period.');
+  if (!hasValues(options)) return h('p.empty', options.empty ?? nothingIn(options));
   return h(
     'figure.chart',
     { class: options.series.length === 1 ? 'single' : null },
     h(Plot, options),
     tableBehind(options),
   );
+}
+
+/** Zero of everything is something else than no figure at all, such as a median of too few. */
+function nothingIn({ series }: ChartOptions): string {
+  const isKnown = series.some(({ values }) => values.some((value) => value !== null));
+  return isKnown ? 'Nothing in this period.' : 'There are too few rows in this period for these figures.';
 }
 
 export function hasValues({ series }: ChartOptions): boolean {
@@ -116,14 +122,16 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
     ticks: { show: false },
     font: `12px ${style.fontFamily}`,
   };
-  // The days of a calendar have no zone.
-  const isCalendar = times.every((time) => time.length === 10);
+  // The days and months of a calendar have no zone.
+  const isCalendar = times.every((time) => time.length <= 10);
   const axisZone = isCalendar ? 'Etc/UTC' : zone;
   const margin = series.some(({ kind }) => kind === 'bars') ? halfStep(times) : 0;
   return {
     width: plot.clientWidth,
     height,
     cursor: { y: false, points: { size: 6 } },
+    // The words above what is not finished stand over the highest bar.
+    padding: [options.unfinished ? 20 : null, null, null, null],
     legend: { live: true },
     axes: [
       {
@@ -202,8 +210,8 @@ function drawUnfinished(
   pen.stroke();
   pen.fillStyle = color('--quiet');
   pen.textAlign = 'right';
-  pen.textBaseline = 'top';
-  pen.fillText(SO_FAR, left - 4 * ratio, bbox.top);
+  pen.textBaseline = 'bottom';
+  pen.fillText(SO_FAR, left + 4 * ratio, bbox.top - 4 * ratio);
   pen.restore();
 }
 

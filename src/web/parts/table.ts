@@ -12,6 +12,7 @@ export interface TableColumn<T> {
 }
 
 interface TableOptions<T> {
+  class?: string;
   columns: readonly TableColumn<T>[];
   rows: readonly T[];
   label: string;
@@ -21,7 +22,14 @@ interface TableOptions<T> {
 }
 
 /** A table that scrolls sideways on its own where it is too wide. */
-export function table<T>({ columns, rows, label, empty = 'Nothing here.', key }: TableOptions<T>): VNode {
+export function table<T>({
+  columns,
+  rows,
+  label,
+  empty = 'Nothing here.',
+  key,
+  class: look,
+}: TableOptions<T>): VNode {
   if (rows.length === 0) return h('p.empty', empty);
   const head = columns.map(({ head: text, kind, sorted = null }) =>
     h('th', { scope: 'col', class: kind === 'number' ? 'number' : null, 'aria-sort': sorted }, text),
@@ -40,6 +48,7 @@ export function table<T>({ columns, rows, label, empty = 'Nothing here.', key }:
     { role: 'region', 'aria-label': `${label}, as a table`, tabIndex: 0 },
     h(
       'table',
+      { class: look ?? null },
       columns.some(({ head: text }) => text !== '') && h('thead', h('tr', ...head)),
       h('tbody', body),
     ),
@@ -74,6 +83,7 @@ export function bars(rows: readonly Bar[], label: string): VNode {
       head: '',
       kind: 'wide',
       cell: ({ value, color }) =>
+        value > 0 &&
         h('span.bar', {
           'aria-hidden': 'true',
           style: { width: `${(100 * value) / most}%`, ...swatch(color) },
@@ -81,5 +91,5 @@ export function bars(rows: readonly Bar[], label: string): VNode {
     },
     { head: '', kind: 'number', cell: ({ value, text }) => text ?? number(value) },
   ];
-  return table({ columns, rows, label });
+  return table({ columns, rows, label, class: 'bars' });
 }
