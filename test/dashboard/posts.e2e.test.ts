@@ -286,13 +286,13 @@ describe('the list of posts', () => {
       }
   });
 
-  it('counts to ten thousand, and all of one person', async (t) => {
+  it('counts every post, and all of one person', async (t) => {
     const { path } = await write(t, fill(10_010));
     const browse = openBrowseReads({ path, upstream: UPSTREAM });
     t.after(() => browse.close());
     const first = { sort: 'newest', after: null, limit: 2 } as const;
     const page = browse.page({ ...first, filter: EVERY_LIVE_POST });
-    assert.deepEqual(page.total, { posts: 10_000, isMore: true });
+    assert.deepEqual(page.total, { posts: 10_010, isMore: false });
     const second = browse.page({ ...first, filter: EVERY_LIVE_POST, after: page.next });
     assert.deepEqual(second.total, page.total);
     const few = browse.page({ ...first, filter: { ...EVERY_LIVE_POST, creator: [BOB.id] } });

@@ -57,7 +57,9 @@ async function openBoard(queues: Promise<readonly Queue[]>, mount: string): Prom
     },
   });
   const show = (queue: Queue): void => {
-    const shown = new BullMQAdapter(queue, { displayName: queueName(queue) });
+    const shown = new BullMQAdapter(queue);
+    // Its lists show the name alone, whatever other name is to be displayed.
+    shown.getName = () => queueName(queue);
     shown.setFormatter('name', jobWords);
     addQueue(shown);
   };
