@@ -75,6 +75,7 @@ describe('the systemd unit', () => {
     const given = lines.filter((line) => line.startsWith('Environment='));
     assert.deepEqual(given, ['Environment=XDG_CACHE_HOME=%C']);
     const folder = lines.find((line) => line.startsWith('WorkingDirectory='))?.split('=')[1];
-    assert.ok(lines.includes(`AssertPathExists=${folder}/.env`));
+    for (const file of ['.env', 'sources.yaml'])
+      assert.ok(lines.includes(`AssertPathExists=|${folder}/${file}`));
   });
 });
