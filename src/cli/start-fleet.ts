@@ -223,7 +223,9 @@ function passOn(
   const { machines, leases } = fleet.rows();
   const machine = leases.find((lease) => lease.source === source)?.machine;
   const address = machines.find(({ name }) => name === machine)?.address;
-  const url = URL.parse(`${address ?? ''}${Reflect.get(request, 'originalUrl') ?? request.url}`);
+  const url = URL.parse(address ?? '');
+  // As it came: a URL would work off the dots in it, and what was let pass as a feed here would be another page there.
+  const path = `${url?.pathname.replace(/\/$/, '')}${Reflect.get(request, 'originalUrl') ?? request.url}`;
   const where = machine === undefined ? 'no machine runs it yet' : `it runs on ${machine}`;
   if (request.headers[HOP] || !isRead(request) || !url) {
     refuse(response, `${source} is not on this machine: ${where}`);
@@ -234,7 +236,7 @@ function passOn(
   const { accept = '*/*', 'if-none-match': match } = request.headers;
   const headers = { accept, ...(match ? { 'if-none-match': match } : {}), ...token, [HOP]: '1' };
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const passed = send(url, { method: request.method, headers });
+  const passed = send(url, { path, method: request.method, headers });
   passed.setTimeout(PASS_MS, () => passed.destroy(new Error('it does not answer')));
   response.once('close', () => passed.destroy());
   passed.once('response', (answer) => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { describe, it } from 'node:test';
 import { LONG_RUN_MS, until } from '../support/until.ts';
 import { create, fleetOf, posted, runs } from './support/fleet.ts';
@@ -28,6 +30,9 @@ describe('a fleet', () => {
     assert.equal(elsewhere.code, 6, elsewhere.stderr);
     const passed = await fetch(`${two.url()}/s/${left}/api/v1/posts/`);
     assert.equal(passed.status, 200);
+    // The token of the feeds would open every page there, if this machine worked off the dots.
+    for (const path of [`/s/${left}/feeds/../data/posts`, `/s/${left}/feeds/%2e%2e/data/posts`])
+      assert.equal(await statusOf(two.url(), path), 404, path);
     assert.equal(await one.stop(), 0);
     await runs(two, ['acme', 'beta']);
     assert.equal(posted(sandboxes.get(left), 'Before the move'), 1);
@@ -38,3 +43,11 @@ describe('a fleet', () => {
     );
   });
 });
+
+/** Of a path exactly as it is: fetch would work off its dots. */
+async function statusOf(url: string, path: string): Promise<number | undefined> {
+  const asked = request(url, { path, agent: false }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
