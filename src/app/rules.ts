@@ -64,16 +64,41 @@ export function checkRules(settings: Settings, cwd: string): void {
   file.parse(file.read());
 }
 
+/** What rules read of the mirror, and what their letters say about where it is. */
+function openFacts(settings: Settings) {
+  const { dashboardUrl, baseUrl, deliveredStatuses: usualDelivered, source } = settings;
+  const mirror = mirrorOf(settings);
+  const db = openMirrorReadOnly(mirror);
+  const [feed, reader] = [openChangeFeed(mirror), openReportReader(mirror)];
+  const statuses = db.prepare<[], { id: number; name: string; color: string }>(
+    'SELECT id, name, color FROM statuses',
+  );
+  const finished = (): number[] =>
+    statusSets(statuses.all(), { usualDelivered }).finished.map(({ id }) => id);
+  const mount = source === null ? '' : `/s/${source}`;
+  const dashboard = dashboardUrl ? `${dashboardUrl.href.replace(/\/+$/, '')}${mount}` : null;
+  const reads = { db, feed, reader };
+  return {
+    facts: { ...reads, finished },
+    writing: { ...reads, source, dashboard, upstream: baseUrl?.href ?? null, usualDelivered },
+    mirrorId: readMeta(db, 'mirror_id') ?? '',
+    async close(): Promise<void> {
+      await reader.close();
+      feed.close();
+      db.close();
+    },
+  };
+}
+
 /** The rules, and what it takes to look at them and to tell. */
 export function openRules(settings: Settings, cwd: string): Rules {
-  const { smtpUrl, mailFrom, dashboardUrl, baseUrl, webhookAllow, deliveredStatuses, source } = settings;
+  const { smtpUrl, mailFrom, webhookAllow } = settings;
   const file = fileOf(settings, cwd);
   let text = file.read();
   const { rules, channels } = file.parse(text);
   const mirror = mirrorOf(settings);
   const store = openRuleStore(mirror);
-  const db = openMirrorReadOnly(mirror);
-  const [feed, reader] = [openChangeFeed(mirror), openReportReader(mirror)];
+  const { close: closeFacts, ...facts } = openFacts(settings);
   const webhooks = createWebhookSender({ allow: webhookAllow ?? [] });
   const keepOnly = ({ rules: some, channels: others }: RulesFile): void =>
     store.keepOnly(
@@ -81,31 +106,13 @@ export function openRules(settings: Settings, cwd: string): Rules {
       others.map(({ name }) => name),
     );
   keepOnly({ rules, channels });
-  const statuses = db.prepare<[], { id: number; name: string; color: string }>(
-    'SELECT id, name, color FROM statuses',
-  );
-  const finished = (): number[] =>
-    statusSets(statuses.all(), { usualDelivered: deliveredStatuses }).finished.map(({ id }) => id);
-  const mount = source === null ? '' : `/s/${source}`;
-  const dashboard = dashboardUrl ? `${dashboardUrl.href.replace(/\/+$/, '')}${mount}` : null;
-  const writing = {
-    db,
-    feed,
-    reader,
-    source,
-    dashboard,
-    upstream: baseUrl?.href ?? null,
-    usualDelivered: deliveredStatuses,
-  };
   const mail = smtpUrl && mailFrom ? { url: smtpUrl, from: mailFrom } : null;
   const deps: EngineDeps = {
     rules,
     channels,
     store,
-    facts: { db, feed, reader, finished },
-    writing,
+    ...facts,
     sending: { webhooks, mail, now: () => systemClock.now() },
-    mirrorId: readMeta(db, 'mirror_id') ?? '',
     clock: systemClock,
     random: Math.random,
     crashPoint,
@@ -129,8 +136,8 @@ export function openRules(settings: Settings, cwd: string): Rules {
     lock: () => takeLock(`${mirror.path}.rules.lock`, holder('rules')),
     async close() {
       await webhooks.close();
-      await reader.close();
-      for (const handle of [feed, db, store]) handle.close();
+      await closeFacts();
+      store.close();
     },
   };
 }

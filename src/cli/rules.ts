@@ -14,18 +14,6 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('rules')
     .description('what people are told by mail, Slack, Teams or webhook, and how often')
     .addHelpText('after', HELP);
-  const on = (
-    name: string,
-    description: string,
-    work: (context: Context, deps: Rules, rule: Rule) => unknown,
-  ): void => {
-    rules
-      .command(name)
-      .argument('<rule>', 'the name of a rule')
-      .description(description)
-      .addHelpText('after', `\nExample:\n  feedback-mirror rules ${name} monday`)
-      .action((wanted: string) => withRule(openContext(program, stop), wanted, work));
-  };
   rules
     .command('list', { isDefault: true })
     .description('the rules, when each tells next, and what was not sent')
@@ -61,17 +49,31 @@ export function register(program: Command, stop: AbortSignal): void {
       '\nExample:\n  feedback-mirror rules set monday --what digest --every weekly --at "mon 09:00" --to product',
     )
     .action((name: string, flags: RuleOptions) => setRule(openContext(program, stop), name, flags));
-  on('remove', 'take the rule out of the file', remove);
-  on('preview', 'what the rule would tell of its last period', preview);
-  on('test', 'send that to its channels, marked as a test', test);
-  on('pause', 'tell nothing until it is resumed', (context, rules, rule) =>
-    setPaused(context, rules, rule, true),
-  );
-  on('resume', 'tell again, of what comes from now on', (context, rules, rule) =>
-    setPaused(context, rules, rule, false),
-  );
-  on('retry', 'send again what was given up', retry);
+  for (const [name, { description, work }] of Object.entries(ON_A_RULE))
+    rules
+      .command(name)
+      .argument('<rule>', 'the name of a rule')
+      .description(description)
+      .addHelpText('after', `\nExample:\n  feedback-mirror rules ${name} monday`)
+      .action((wanted: string) => withRule(openContext(program, stop), wanted, work));
 }
+
+type RuleWork = (context: Context, rules: Rules, rule: Rule) => unknown;
+
+const ON_A_RULE: Record<string, { description: string; work: RuleWork }> = {
+  remove: { description: 'take the rule out of the file', work: remove },
+  preview: { description: 'what the rule would tell of its last period', work: preview },
+  test: { description: 'send that to its channels, marked as a test', work: test },
+  pause: {
+    description: 'tell nothing until it is resumed',
+    work: (...given) => setPaused(...given, true),
+  },
+  resume: {
+    description: 'tell again, of what comes from now on',
+    work: (...given) => setPaused(...given, false),
+  },
+  retry: { description: 'send again what was given up', work: retry },
+};
 
 const HELP = `
 The rules are in a file, RULES_FILE or rules.yaml in the data folder. Edit it, or use "channel", "set" and "remove". The
@@ -149,11 +151,7 @@ async function open({ settings, input }: Context): Promise<Rules> {
   return openRules(settings, input.cwd);
 }
 
-async function withRule(
-  context: Context,
-  wanted: string,
-  work: (context: Context, rules: Rules, rule: Rule) => unknown,
-): Promise<void> {
+async function withRule(context: Context, wanted: string, work: RuleWork): Promise<void> {
   await using rules = closing(await open(context));
   const names = rules.deps.rules.map(({ name }) => name);
   const rule = rules.deps.rules.find(({ name }) => name === wanted);

@@ -34,19 +34,32 @@ interface Around {
   url: string;
 }
 
+/** The sources of the file. Those that it no longer has keep their settings: they are still to be handed over. */
+function knownSources(first: readonly ConfiguredSource[]) {
+  let sources = new Map(first.map((source) => [source.name, source]));
+  const former = new Map<string, Settings>();
+  return {
+    find: (name: string) => sources.get(name),
+    names: () => [...sources.keys()],
+    settingsOf(name: string): Settings {
+      const known = sources.get(name)?.settings ?? former.get(name);
+      if (known) return known;
+      throw new AppError('usage', `${name} is not in sources.yaml`);
+    },
+    replace(all: readonly ConfiguredSource[]): void {
+      for (const [name, { settings }] of sources) former.set(name, settings);
+      sources = new Map(all.map((source) => [source.name, source]));
+    },
+  };
+}
+
 export function joinFleet(
   shared: Settings,
   first: readonly ConfiguredSource[],
   { set, log, url }: Around,
 ): FleetMember {
-  let sources = new Map(first.map((source) => [source.name, source]));
-  /** Also of sources that the file no longer has: they are still to be handed over. */
-  const settings = new Map<string, Settings>();
-  const settingsOf = (name: string): Settings => {
-    const known = sources.get(name)?.settings ?? settings.get(name);
-    if (known) return known;
-    throw new AppError('usage', `${name} is not in sources.yaml`);
-  };
+  const sources = knownSources(first);
+  const { names, settingsOf } = sources;
   const stop = new AbortController();
   const accepts = (name: string): boolean => fleet.maySend(name) && isCopied(set, name);
   const folders = announcer(accepts);
@@ -54,7 +67,7 @@ export function joinFleet(
   const run = async (next: readonly Lease[]): Promise<void> => {
     leases = next;
     const plans = leases.flatMap((lease) => {
-      const source = sources.get(lease.source);
+      const source = sources.find(lease.source);
       return source ? [planOf(source, lease)] : [];
     });
     await set.follow(plans);
@@ -73,7 +86,7 @@ export function joinFleet(
       return await openApp(settings, input, 'start', { isService: true, ...parts, mayLeave });
     },
   });
-  const fleet = openFleet(shared, [...sources.keys()], {
+  const fleet = openFleet(shared, names(), {
     log,
     run,
     own: (name) => ownFolder(settingsOf(name)),
@@ -81,15 +94,14 @@ export function joinFleet(
     address: addressOf(shared, url),
   });
   return {
-    knows: (name) => sources.has(name),
+    knows: (name) => sources.find(name) !== undefined,
     async follow(all) {
-      for (const [name, source] of sources) settings.set(name, source.settings);
-      sources = new Map(all.map((source) => [source.name, source]));
-      fleet.follow([...sources.keys()]);
+      sources.replace(all);
+      fleet.follow(names());
       // What has changed in the file starts again; what is gone from it is given back.
       await run(leases);
     },
-    sites: fleetSites({ shared, set, fleet, accepts, names: () => [...sources.keys()] }),
+    sites: fleetSites({ shared, set, fleet, accepts, names }),
     checks: () => checksOf(fleet),
     async close() {
       await fleet.close();

@@ -67,13 +67,7 @@ export async function openFleetTable(session: Session, schema: string): Promise<
   await session.query(`SET statement_timeout = '5s'; SET idle_session_timeout = ${IDLE_MS}`);
   const [machines, leases] = [tableName(schema, 'machines'), tableName(schema, 'leases')];
   await makeTables(session, schema, { machines, leases });
-  const keyed = async (call: string, key: string): Promise<boolean> => {
-    const [row] = await session.query<{ ok: boolean }>(`SELECT ${call}($1, hashtext($2)) AS ok`, [
-      LEASE_CLASS,
-      `${schema} ${key}`,
-    ]);
-    return row?.ok === true;
-  };
+  const keyed = (call: string, key: string): Promise<boolean> => onKey(session, call, `${schema} ${key}`);
   const locked = new Set<string>();
   const lease = async (source: string): Promise<LeaseRow | null> => {
     const [row] = await session.query<LeaseRow & { epoch: string }>(
@@ -123,6 +117,12 @@ export async function openFleetTable(session: Session, schema: string): Promise<
     isOver: () => session.isOver(),
     close: () => session.close(),
   };
+}
+
+async function onKey(session: Session, call: string, key: string): Promise<boolean> {
+  const sql = `SELECT ${call}($1, hashtext($2)) AS ok`;
+  const [row] = await session.query<{ ok: boolean }>(sql, [LEASE_CLASS, key]);
+  return row?.ok === true;
 }
 
 async function makeTables(

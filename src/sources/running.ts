@@ -81,10 +81,7 @@ export function runSource(plan: SourcePlan, log: Logger, sweeps: Sweeps): Runnin
   const closeOpened = async (): Promise<void> => {
     const now = opened;
     opened = null;
-    if (now === null) return;
-    await now.site?.then((site) => site.close()).catch(() => undefined);
-    await now.service.close();
-    await now.app.close();
+    if (now !== null) await close(now);
   };
   let opening = inSource(plan.name, begin);
   return {
@@ -109,6 +106,12 @@ export function runSource(plan: SourcePlan, log: Logger, sweeps: Sweeps): Runnin
       await closeOpened();
     },
   };
+}
+
+async function close({ app, service, site }: Opened): Promise<void> {
+  await site?.then((open) => open.close()).catch(() => undefined);
+  await service.close();
+  await app.close();
 }
 
 function notOpen(name: string, trouble: string | null): AppError {

@@ -74,7 +74,7 @@ describe('the questions of the dashboard', () => {
     assert.equal(file.body.split('\r\n').length, 1502);
   });
 
-  it('as a file are safe for spreadsheets', async (t) => {
+  it('give a file that is safe for spreadsheets', async (t) => {
     const http = await serve(t);
     const sql = `SELECT '=1+1' AS "a,b", 'say "hi"' AS said, NULL AS none`;
     assert.equal(

@@ -266,7 +266,7 @@ describe('a person who was erased and comes back', () => {
     assert.deepEqual(column('suppressed_users', 'user_id'), [900]);
   });
 
-  it('as the author of a post of which a comment had brought the title has it erased there', async (t) => {
+  it('has a title erased that a comment had brought before the post of theirs came', async (t) => {
     const { store, erase, column } = open(t);
     await erase();
     await sweep(store, 'comments', [aComment(1, { post: { id: 5, title: 'My wish', url: '/p/5' } })]);

@@ -33,7 +33,7 @@ describe('listening', () => {
     );
   });
 
-  it('where others can reach it needs a token', async (t) => {
+  it('on an address that others can reach needs a token', async (t) => {
     await assert.rejects(open(t, { host: '0.0.0.0' }), says(/there is no HTTP_TOKEN/, /Set HTTP_TOKEN/));
   });
 

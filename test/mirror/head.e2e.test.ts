@@ -100,7 +100,7 @@ describe('a head pass', () => {
 });
 
 describe('a head pass is declined', () => {
-  it('where new rows do not come at the start of the list, without a request', async (t) => {
+  it('without a request if new rows do not come at the start of the list', async (t) => {
     const bench = await sweptBench(t, { order: 'oldest' });
     addPosts(bench, 1);
     await bench.sync(SWEEP);

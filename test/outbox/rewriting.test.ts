@@ -81,7 +81,7 @@ describe('a service that makes the post, answers 500 and shows it', () => {
       assert.match(row.matched ?? '', matched);
     });
 
-  it('as the owner’s, where customers stand on their posts: it is sent once and left to a person', async (t) => {
+  it('as a post of the owner sends it once and leaves it to a person', async (t) => {
     const { bench, row } = await sentTo(t, ADA, owner);
     assert.deepEqual([bench.upstream.created.length, row.state, row.candidates.length], [1, 'uncertain', 1]);
   });

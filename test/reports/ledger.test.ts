@@ -215,7 +215,7 @@ for (const seed of [1, 2, 3])
       }
     });
 
-    it('what was shipped is what was seen to become done, with who asked for it', async (t) => {
+    it('list as shipped what was seen to become done, with who asked for it', async (t) => {
       const { ledger, ask } = await tellLedger(t, seed);
       const since = '2026-01-20';
       const done = staysOf(ledger).filter(

@@ -40,6 +40,16 @@ const DELIVERIES = 100;
 /** What a channel of the dashboard may have: a path would read files of the machine. */
 const CHANNEL_TEXTS = ['slack', 'teams', 'webhook', 'secret'];
 
+function channelIn(body: unknown): Parameters<Rules['change']>[0] {
+  const texts = CHANNEL_TEXTS.map((field) => [field, textIn(body, field)] as const);
+  const mail = listOf(body, 'mail');
+  const given = Object.fromEntries(texts.filter(([, text]) => text !== null));
+  return {
+    channel: required(textIn(body, 'name'), 'name'),
+    given: mail.length > 0 ? { ...given, mail } : given,
+  };
+}
+
 /** `/data/rules`: the rules and channels, which are set and removed here; a preview and a test of each; pausing one, and sending again what was given up. */
 export function addRules(app: FastifyInstance, { rules }: { rules: Rules | null }): void {
   const stop = new AbortController();
@@ -67,17 +77,7 @@ export function addRules(app: FastifyInstance, { rules }: { rules: Rules | null 
   app.post('/data/rules/:name/remove', async ({ params }) =>
     changed({ rule: chosen(params).rule.name, given: null }),
   );
-  app.post('/data/channels', async ({ body }) => {
-    const texts = CHANNEL_TEXTS.map((field) => [field, textIn(body, field)] as const);
-    const mail = listOf(body, 'mail');
-    return await changed({
-      channel: required(textIn(body, 'name'), 'name'),
-      given: {
-        ...Object.fromEntries(texts.filter(([, text]) => text !== null)),
-        ...(mail.length > 0 && { mail }),
-      },
-    });
-  });
+  app.post('/data/channels', async ({ body }) => changed(channelIn(body)));
   app.post('/data/channels/:name/remove', async ({ params }) =>
     changed({ channel: required(textIn(params, 'name'), 'name'), given: null }),
   );
