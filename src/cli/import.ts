@@ -224,7 +224,7 @@ async function runDry(context: Context, request: Request, progress: ProgressBars
   progress.stop();
   const rates = { perMinute: context.settings.pushPerMinute, ownPerMinute: request.perMinute ?? null };
   const now = systemClock.now();
-  const estimate = estimates.estimateOf(estimates.paceOf(view, tally.accepted, rates, now), now);
+  const estimate = estimates.estimateOf(estimates.paceOfNewRows(view, tally.accepted, rates, now), now);
   if (context.json)
     context.print(
       JSON.stringify({ dryRun: true, ...request.facts(), ...tally, ...preview, ...open, estimate }),

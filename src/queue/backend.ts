@@ -6,7 +6,7 @@ import {
   type Connection,
   type QueueBackend,
   type QueueOptions,
-  type Trouble,
+  type QueueTrouble,
   watchTrouble,
 } from './connection.ts';
 
@@ -19,7 +19,7 @@ export async function openQueueBackend(options: QueueOptions): Promise<QueueBack
 }
 
 /** Only the driver that is needed gets loaded. */
-async function connect(options: QueueOptions, trouble: Trouble): Promise<Connection> {
+async function connect(options: QueueOptions, trouble: QueueTrouble): Promise<Connection> {
   if (options.url === null) {
     const { openEmbedded } = await import('./embedded.ts');
     return openEmbedded(options, trouble);
@@ -38,7 +38,7 @@ async function connect(options: QueueOptions, trouble: Trouble): Promise<Connect
 const CLOSE_MS = 1000;
 
 /** What all backends do alike: names, listeners, the order of closing. */
-function assemble(connection: Connection, mirrorId: string, trouble: Trouble): QueueBackend {
+function assemble(connection: Connection, mirrorId: string, trouble: QueueTrouble): QueueBackend {
   const queues = new Map<string, Queue>();
   const workers = new Set<Worker>();
   let pinging: Promise<void> | undefined;

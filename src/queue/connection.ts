@@ -126,7 +126,7 @@ export function watchTrouble(log: Logger, now: () => number = () => performance.
   };
 }
 
-export type Trouble = ReturnType<typeof watchTrouble>;
+export type QueueTrouble = ReturnType<typeof watchTrouble>;
 
 /** Node reports several failed addresses of one host as an AggregateError without a message. */
 function textOf(error: Error): string {

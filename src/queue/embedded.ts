@@ -5,12 +5,12 @@ import { Queue, Worker } from 'bullmq';
 import { createSqliteBackend, QueueFile } from 'bullmq-sqlite';
 import { AppError, messageOf, storageError } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
-import { type Connection, type QueueOptions, type Trouble, workerOptions } from './connection.ts';
+import { type Connection, type QueueOptions, type QueueTrouble, workerOptions } from './connection.ts';
 
 /** The queues in a SQLite file of the data folder. Several processes may have it open, as they may share a server. */
 export async function openEmbedded(
   { dataDir, log }: Pick<QueueOptions, 'dataDir' | 'log'>,
-  trouble: Trouble,
+  trouble: QueueTrouble,
 ): Promise<Connection> {
   makeFolder(dataDir);
   const file = QueueFile.at(join(dataDir, 'queue.db'));

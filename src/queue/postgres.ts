@@ -18,8 +18,8 @@ import {
   awayAtStart,
   type Connection,
   type Processor,
+  type QueueTrouble,
   START_TIMEOUT_MS,
-  type Trouble,
   type WorkerSettings,
   workerOptions,
 } from './connection.ts';
@@ -37,7 +37,7 @@ const POOL = { max: 4, onConnect: async (client: pg.ClientBase) => void (await c
 const USE = { setting: 'QUEUE_URL', schema: SCHEMA, allowedBy: 'GRANT CREATE ON DATABASE name TO user' };
 
 /** The queues in a PostgreSQL server, in a schema of their own. */
-export async function connectPostgres(url: Secret, trouble: Trouble): Promise<Connection> {
+export async function connectPostgres(url: Secret, trouble: QueueTrouble): Promise<Connection> {
   const config = { connectionString: url.reveal(), connectionTimeoutMillis: 5000, keepAlive: true };
   const { host, port } = new pg.Client(config);
   const place = `${host}:${port}`;

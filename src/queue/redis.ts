@@ -5,7 +5,13 @@ import type { Logger } from '../base/log.ts';
 import { certificateTrouble } from '../base/postgres.ts';
 import type { Secret } from '../base/secret.ts';
 import { within } from '../base/timeout.ts';
-import { awayAtStart, type Connection, START_TIMEOUT_MS, type Trouble, workerOptions } from './connection.ts';
+import {
+  awayAtStart,
+  type Connection,
+  type QueueTrouble,
+  START_TIMEOUT_MS,
+  workerOptions,
+} from './connection.ts';
 
 /** Commands wait for a server that is away, however long: nothing is lost, and nothing has to be tried again by the caller. */
 const WAITING = {
@@ -16,7 +22,7 @@ const WAITING = {
 } satisfies RedisOptions;
 
 /** One connection for all queues and workers, and one for each worker to wait on. */
-export async function connectRedis(url: Secret, log: Logger, trouble: Trouble): Promise<Connection> {
+export async function connectRedis(url: Secret, log: Logger, trouble: QueueTrouble): Promise<Connection> {
   const { client, copies, place } = openClient(url, trouble);
   let canTellVersion: boolean;
   try {
@@ -47,7 +53,7 @@ export async function connectRedis(url: Secret, log: Logger, trouble: Trouble): 
  * BullMQ makes the connections on which workers wait by itself; they are kept in sight so that closing ends them too. A lazy one that
  * fails to connect the first time would leave its worker dead for good.
  */
-function openClient(url: Secret, trouble: Trouble): { client: Redis; copies: Redis[]; place: string } {
+function openClient(url: Secret, trouble: QueueTrouble): { client: Redis; copies: Redis[]; place: string } {
   const client = new Redis(url.reveal(), WAITING);
   client.on('error', trouble.away);
   const copies: Redis[] = [];

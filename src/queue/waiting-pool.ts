@@ -5,7 +5,7 @@ import pg from 'pg';
 import { AppError } from '../base/errors.ts';
 import { codeIn, isAway } from '../base/postgres.ts';
 import { within } from '../base/timeout.ts';
-import type { Trouble } from './connection.ts';
+import type { QueueTrouble } from './connection.ts';
 
 interface WaitingPool extends PgPool {
   /** Ends every session now; what still waits for the server fails. */
@@ -20,7 +20,7 @@ interface WaitingPool extends PgPool {
  */
 export function waitingPool(
   config: pg.PoolConfig,
-  trouble: Trouble,
+  trouble: QueueTrouble,
   repair: () => Promise<void>,
 ): WaitingPool {
   const closing = new AbortController();
@@ -60,7 +60,7 @@ export function waitingPool(
 }
 
 /** However many queries wait, the server is asked by one of them alone, less and less often: each on its own made 50 calls a second. */
-function retrying(trouble: Trouble, closing: AbortSignal, repair: () => Promise<void>) {
+function retrying(trouble: QueueTrouble, closing: AbortSignal, repair: () => Promise<void>) {
   let repairing: Promise<void> | null = null;
   const repaired = async (): Promise<void> => {
     for (let failures = 0; !closing.aborted; failures++) {
@@ -102,7 +102,7 @@ const LONGEST_PAUSE_MS = 15_000;
 /** A query that misses a table after so many repairs asks for one that the schema never had. */
 const MOST_REPAIRS = 5;
 
-async function connected(config: pg.ClientConfig, trouble: Trouble): Promise<pg.Client> {
+async function connected(config: pg.ClientConfig, trouble: QueueTrouble): Promise<pg.Client> {
   const client = new pg.Client(config);
   client.on('error', trouble.away);
   await client.connect();

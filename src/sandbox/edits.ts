@@ -38,9 +38,9 @@ export interface Lookup {
   moment(given: string | number): string;
 }
 
-export type Columns = Record<string, string | number | null>;
+export type ChangedColumns = Record<string, string | number | null>;
 
-export function postColumns({ boardId, userId, moment }: Lookup, edit: PostEdit): Columns {
+export function postColumns({ boardId, userId, moment }: Lookup, edit: PostEdit): ChangedColumns {
   return {
     ...given('title', edit.title),
     ...given('content', edit.content),
@@ -52,7 +52,7 @@ export function postColumns({ boardId, userId, moment }: Lookup, edit: PostEdit)
   };
 }
 
-export function commentColumns({ userId, moment }: Lookup, edit: CommentEdit): Columns {
+export function commentColumns({ userId, moment }: Lookup, edit: CommentEdit): ChangedColumns {
   return {
     ...given('post_id', edit.post),
     ...given('content', edit.content),
@@ -68,13 +68,17 @@ export function commentColumns({ userId, moment }: Lookup, edit: CommentEdit): C
 }
 
 /** The column, or nothing when the value was not given: a column left out keeps what it has. */
-export function given<T extends string | number>(column: string, value: T | undefined): Columns;
-export function given<T>(column: string, value: T | undefined, to: (value: T) => Columns[string]): Columns;
+export function given<T extends string | number>(column: string, value: T | undefined): ChangedColumns;
+export function given<T>(
+  column: string,
+  value: T | undefined,
+  to: (value: T) => ChangedColumns[string],
+): ChangedColumns;
 export function given(
   column: string,
   value: unknown,
-  to: (value: never) => Columns[string] = (v) => v,
-): Columns {
+  to: (value: never) => ChangedColumns[string] = (v) => v,
+): ChangedColumns {
   return value === undefined ? {} : { [column]: to(value as never) };
 }
 
@@ -82,14 +86,14 @@ export function json(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-export function insertRow(db: SandboxDb, table: string, columns: Columns): number {
+export function insertRow(db: SandboxDb, table: string, columns: ChangedColumns): number {
   const names = Object.keys(columns);
   const marks = names.map((name) => `@${name}`);
   const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks.join(', ')})`;
   return Number(prepared(db, sql).run(columns).lastInsertRowid);
 }
 
-export function updateRow(db: SandboxDb, table: string, id: number, columns: Columns): void {
+export function updateRow(db: SandboxDb, table: string, id: number, columns: ChangedColumns): void {
   const changes = ['id = @id', ...Object.keys(columns).map((name) => `${name} = @${name}`)];
   const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE id = @id`;
   if (prepared(db, sql).run({ ...columns, id }).changes === 0) throw new Error(`no row ${id} in ${table}`);

@@ -1,6 +1,6 @@
 import type { CommentWire, PostWire } from '../../src/contract/entities.ts';
 import {
-  type Columns,
+  type ChangedColumns,
   type CommentEdit,
   commentColumns,
   given,
@@ -20,7 +20,7 @@ export interface UserEdit {
   extra?: Record<string, unknown> | null;
 }
 
-function userColumns(edit: UserEdit): Columns {
+function userColumns(edit: UserEdit): ChangedColumns {
   return {
     ...given('name', edit.name),
     ...given('alias', edit.alias),

@@ -6,7 +6,7 @@ import {
   estimateText,
   estimateWaiting,
   type Pace,
-  paceOf,
+  paceOfNewRows,
 } from '../../src/outbox/send/estimate.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { reasonWords } from '../../src/text/text.ts';
@@ -53,7 +53,7 @@ describe('how long an import takes', () => {
   it('does not take a service for slow because there was nothing to send', async (t) => {
     const bench = benchFor(t);
     const observed = () =>
-      paceOf(bench.store, 5000, { perMinute: 60, ownPerMinute: null }, bench.clock.now()).observed;
+      paceOfNewRows(bench.store, 5000, { perMinute: 60, ownPerMinute: null }, bench.clock.now()).observed;
     const send = async (title: string, ms: number): Promise<void> => {
       const id = await bench.add({ title });
       bench.upstream.duringCreate = () => void bench.clock.advance(ms);
@@ -73,7 +73,8 @@ describe('how long an import takes', () => {
   it('does not take a service for slow because an import was paused', async (t) => {
     const bench = benchFor(t);
     const { store, clock, upstream } = bench;
-    const observed = () => paceOf(store, 600, { perMinute: 60, ownPerMinute: null }, clock.now()).observed;
+    const observed = () =>
+      paceOfNewRows(store, 600, { perMinute: 60, ownPerMinute: null }, clock.now()).observed;
     const ids: number[] = [];
     for (const title of ['A', 'B', 'C', 'D']) ids.push(await bench.add({ title }, 'paused'));
     upstream.duringCreate = () => void clock.advance(1000);
@@ -96,7 +97,7 @@ describe('how long an import takes', () => {
     const now = bench.clock.now();
     for (let i = 0; i < 30; i++) await bench.add({ title: `Big ${i}` }, 'big');
     const rates = { perMinute: 60, ownPerMinute: 6 };
-    const dry = estimateOf(paceOf(bench.store, 3, rates, now), now);
+    const dry = estimateOf(paceOfNewRows(bench.store, 3, rates, now), now);
     bench.store.paceBatch('small', 6, now);
     for (let i = 0; i < 3; i++) await bench.add({ title: `Small ${i}` }, 'small');
     for (let i = 0; i < 30; i++) await bench.add({ title: `Later ${i}` }, 'later');

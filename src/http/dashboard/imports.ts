@@ -20,7 +20,7 @@ import {
 } from '../../outbox/import/import.ts';
 import { columnQuestions } from '../../outbox/import/questions.ts';
 import { openResults } from '../../outbox/import/results.ts';
-import { estimateOf, paceOf } from '../../outbox/send/estimate.ts';
+import { estimateOf, paceOfNewRows } from '../../outbox/send/estimate.ts';
 import { type MarkSetting, markLabel } from '../../outbox/send/mark.ts';
 import type { ImportReads, KeptDuplicate } from '../../outbox/store/imports.ts';
 import type { OutboxStore } from '../../outbox/store/store.ts';
@@ -269,7 +269,7 @@ async function previewOf(
     columns = await inspectCsv(upload.input.read, request);
     const { tally, preview: found, questions, lost } = await dryRun({ reads }, request);
     const rates = { perMinute: context.perMinute, ownPerMinute: choices.perMinute };
-    const estimate = estimateOf(paceOf(view, tally.accepted, rates, clock.now()), clock.now());
+    const estimate = estimateOf(paceOfNewRows(view, tally.accepted, rates, clock.now()), clock.now());
     return { ok: true, choices, columns, questions, tally, found, estimate, lost };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;

@@ -53,7 +53,7 @@ type PaceReads = Pick<
 type Rates = Pick<Pace, 'perMinute' | 'ownPerMinute'>;
 
 /** The pace of rows that are not in the outbox yet; behind all that wait there. */
-export function paceOf(reads: PaceReads | null, rows: number, rates: Rates, now: number): Pace {
+export function paceOfNewRows(reads: PaceReads | null, rows: number, rates: Rates, now: number): Pace {
   if (!reads) return { rows, ahead: 0, ...rates, observed: null, closedUntil: null };
   const ahead = reads.countFree();
   return { rows, ahead, ...rates, ...observedOf(reads, ahead > 0, now) };

@@ -16,7 +16,7 @@ import {
 } from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { peopleReader } from './people.ts';
-import { LINE, LINES, type ListedPost, type PostLine, postReader } from './post.ts';
+import { LINE, LINES, type ListedPost, type PostLine, wholePostReader } from './post.ts';
 
 export { type PageRequest, type Place, SORTS } from './filter.ts';
 
@@ -150,7 +150,7 @@ export function openBrowseReads(options: OpenOptions) {
     company: companyReader(db, rows),
     pages: pagesReader(db, rows),
     people: peopleReader(db),
-    post: postReader(db),
+    post: wholePostReader(db),
     close: (): void => void db.close(),
   };
 }

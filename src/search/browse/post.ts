@@ -147,7 +147,7 @@ type Version = State & { n: number; title: string | null; content: string | null
 type CommentQuestion = CommentPlace & { post: number };
 
 /** Reads one post, deleted or not; null where there is none. Comments after a place are read alone. */
-export function postReader(db: Db): {
+export function wholePostReader(db: Db): {
   whole(id: number): WholePost | null;
   comments(id: number, after: CommentPlace | null): CommentPage;
 } {

@@ -3,7 +3,7 @@ import type { ReportColumn, Value } from '../../reports/report.ts';
 import type { ChartOptions, Series } from '../parts/chart.ts';
 import type { Bar } from '../parts/table.ts';
 import { excerpt } from '../text.ts';
-import { textOf } from './report-table.ts';
+import { cellText } from './report-table.ts';
 import { titleOf } from './reports.ts';
 
 const MOST_SERIES = 5;
@@ -89,7 +89,7 @@ export function barRows({ columns, rows, timeZone }: ReportAnswer): (Bar & { tex
   return rows.slice(0, MOST_BARS).map((row) => ({
     label: excerpt([row[label.name] ?? '–', ...(beside ? [row[beside.name]] : [])].join(', '), LONGEST_TITLE),
     value: Number(row[value.name] ?? 0),
-    text: textOf(row[value.name] ?? null, value.kind, timeZone),
+    text: cellText(row[value.name] ?? null, value.kind, timeZone),
   }));
 }
 

@@ -140,7 +140,7 @@ interface CellStyle {
 
 function cellOf(row: Row, { name, kind }: ReportColumn, { most, zone, isLeading }: CellStyle): Child {
   const value = row[name] ?? null;
-  const text = textOf(value, kind, zone);
+  const text = cellText(value, kind, zone);
   if (Array.isArray(value)) return trend(value);
   if (kind === 'post' && value !== null) return h('a', { href: `/posts/${value}` }, `#${value}`);
   const post = row[TITLES[name] ?? ''];
@@ -152,7 +152,7 @@ function cellOf(row: Row, { name, kind }: ReportColumn, { most, zone, isLeading 
   ];
 }
 
-export function textOf(value: Value, kind: ReportColumn['kind'], zone: string): string {
+export function cellText(value: Value, kind: ReportColumn['kind'], zone: string): string {
   if (value === null) return kind === 'remark' ? '' : '–';
   if (Array.isArray(value)) return value.join(' ');
   if (typeof value === 'string') {

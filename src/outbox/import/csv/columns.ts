@@ -28,7 +28,7 @@ import { NAME_PART } from './vocabulary.ts';
 
 type Wishes = Pick<ReadOptions, 'map' | 'board'>;
 
-export interface Columns extends FoundColumns {
+export interface MappedColumns extends FoundColumns {
   layout: Layout | null;
   /** What a person has to say before the file can be read; the first is the most important. */
   unclear: UnclearField[];
@@ -70,7 +70,7 @@ export function mapColumns(
   headers: readonly string[],
   wishes: Wishes,
   sample: readonly (readonly string[])[] = [],
-): Columns {
+): MappedColumns {
   const draft = openDraft(headers, wishes, sample);
   const layout = takeLayout(draft);
   for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByFit(draft, rank);

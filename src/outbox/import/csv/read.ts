@@ -8,7 +8,7 @@ import {
   faultText,
   fromInert,
 } from '../../../text/csv.ts';
-import { type Columns, distinctNames, mapColumns, recognisedColumns } from './columns.ts';
+import { distinctNames, type MappedColumns, mapColumns, recognisedColumns } from './columns.ts';
 import {
   type CsvFile,
   type CsvRow,
@@ -17,7 +17,7 @@ import {
   resultsColumns,
   rowChecker,
 } from './rows.ts';
-import { type Encoding, openText, type Source, type Text } from './text.ts';
+import { type DecodedText, type Encoding, openText, type Source } from './text.ts';
 
 /** A megabyte of text in one cell is odd but real; more than this is an unclosed quote or no post. */
 const MAX_FIELD_BYTES = 2 * 1024 * 1024;
@@ -72,13 +72,13 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
 }
 
 /** All questions together, so that a script answers them in one run. */
-function questionsOf(unclear: Columns['unclear']): AppError {
+function questionsOf(unclear: MappedColumns['unclear']): AppError {
   const problem = unclear.map((question) => question.problem).join('; ');
   return new AppError('usage', problem, { hint: unclear.map(({ hint }) => hint).join('\n') });
 }
 
 /** How a file looks before anybody has said how to read it. */
-export interface Inspection extends Columns {
+export interface Inspection extends MappedColumns {
   /** As columns are chosen by: no two are the same (`distinctNames`). */
   headers: string[];
   encoding: Encoding;
@@ -128,7 +128,7 @@ interface Head {
 }
 
 /** The header line is read with each delimiter; the one that makes sense of it stays. */
-async function openHead(text: Text, options: ReadOptions): Promise<Head> {
+async function openHead(text: DecodedText, options: ReadOptions): Promise<Head> {
   const limits = limitsOf(options);
   const candidates = DELIMITERS.map(
     (delimiter): Candidate => ({ delimiter, parser: new CsvParser(delimiter, limits), header: undefined }),
@@ -251,7 +251,7 @@ function refuseHeading({ line, cells }: CsvRecord, { records }: Sample, { map = 
 
 const filled = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
 
-/** Columns that only the table of the outbox has, as `export outbox` writes it. */
+/** MappedColumns that only the table of the outbox has, as `export outbox` writes it. */
 const EXPORTED = ['batch', 'source_key', 'attempts', 'last_error'];
 
 /** It may be of many imports, redacted, or guarded against formulas: what its rows were cannot be told, and every one would be new. */
@@ -284,7 +284,7 @@ interface Sample {
 }
 
 /** The first rows are read ahead: they help to tell what is in the columns. */
-async function readSample(parser: CsvParser, { pieces }: Text): Promise<Sample> {
+async function readSample(parser: CsvParser, { pieces }: DecodedText): Promise<Sample> {
   const records: CsvRecord[] = [];
   let size = 0;
   for (;;) {
@@ -307,7 +307,7 @@ function cellsOf({ records }: Sample): string[][] {
 
 async function* readRows(
   parser: CsvParser,
-  { pieces }: Text,
+  { pieces }: DecodedText,
   { records, isAll }: Sample,
   toRow: (record: CsvRecord) => CsvRow,
 ): AsyncGenerator<CsvRow[], void, undefined> {

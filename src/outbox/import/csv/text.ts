@@ -29,7 +29,7 @@ const HEAD_BYTES = 4096;
 /** The same bytes from the start at each call. */
 export type Source = () => AsyncIterable<Uint8Array>;
 
-export interface Text {
+export interface DecodedText {
   encoding: Encoding;
   bom: boolean;
   /** The text as UTF-8 without its byte order mark; what is not valid faults its own row later. */
@@ -46,7 +46,7 @@ interface Watch {
  * Turns the source into pieces of UTF-8. Without a mark the encoding is decided on the whole file, which is read once more for that:
  * the first letter with an accent may stand in its last row, and no row may be accepted before it is known.
  */
-export async function openText(source: Source, watch: Watch): Promise<Text> {
+export async function openText(source: Source, watch: Watch): Promise<DecodedText> {
   const { encoding, markBytes } = await survey(source(), watch);
   const body = afterMarks(markBytes, watched(source(), watch));
   const pieces = encoding === 'utf-8' ? body : transcoded(body, encoding);
