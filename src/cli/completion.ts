@@ -35,7 +35,7 @@ Examples:
   feedback-mirror completion zsh > "\${fpath[1]}/_feedback-mirror"
   feedback-mirror completion fish > ~/.config/fish/completions/feedback-mirror.fish`;
 
-/** One a line: boards by their short names, statuses by their names. */
+/** Prints boards by their short names and statuses by their names, one a line. */
 async function printNames({ settings, print }: Context, names: Names): Promise<void> {
   const { readForReports } = await import('../app/readers.ts');
   await using reader = closing(readForReports(settings));

@@ -30,7 +30,7 @@ export const EXIT_CODES: Record<ErrorCode, number> = {
   interrupted: 130,
 };
 
-/** As the shell counts the end by SIGPIPE that `git log | head` comes to: the reader has what it wanted and went away. */
+/** The exit code of a process that SIGPIPE ended, as in `git log | head`: the reader went away. */
 export const READER_GONE = 141;
 
 export type Register = (program: Command, stop: AbortSignal) => void;
@@ -68,7 +68,7 @@ export function addSettingFlags(program: Command): void {
   program.option('--json', 'machine-readable output');
 }
 
-/** Of the one source that the command is for. Where there are several, it has to be named. */
+/** The context of the one source that the command is for. If there are several, the person must name one. */
 export function openContext(program: Command, signal: AbortSignal): Context {
   const contexts = openContexts(program, signal);
   const [context, second] = contexts;
@@ -81,7 +81,7 @@ export function openContext(program: Command, signal: AbortSignal): Context {
   return context;
 }
 
-/** One for each source that the command is for: those that --source names, or all; one where there is no sources.yaml. */
+/** A context for each source that the command is for: those that --source names, or all. Without sources.yaml there is one. */
 export function openContexts(program: Command, signal: AbortSignal): Context[] {
   const input = loadInput(program.opts());
   const sources = loadSources(input);
@@ -97,7 +97,7 @@ export interface Together {
   isTogether: boolean;
 }
 
-/** Of a question that can be asked of several sources at once: with `--all`, or with several names. */
+/** The contexts of a question that may go to several sources: with `--all`, or with several names. */
 export function openTogether(program: Command, signal: AbortSignal, { all }: { all?: true }): Together {
   const input = loadInput(program.opts());
   if (!all) {
@@ -123,7 +123,7 @@ export function openSources(program: Command): Sources | null {
   return sources;
 }
 
-/** Without sources.yaml. A name that a person gives must not be passed over: the command would be for something else. */
+/** The settings without sources.yaml. A source that the person names is refused: the command would act on something else. */
 function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
   if (input.flags.SOURCE)
     throw new AppError('usage', '--source names a source of sources.yaml, and there is no such file here', {
@@ -141,7 +141,7 @@ function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
   return { input, settings };
 }
 
-/** With settings that may be wrong, for the command that corrects them. */
+/** A context whose settings may be wrong, for the command that corrects them. */
 export function openMendable(program: Command, signal: AbortSignal): Context {
   const input = mendable(loadInput(program.opts()));
   return contextOf(program, signal, alone(input));
@@ -173,7 +173,7 @@ export function worstExit(ends: readonly unknown[]): number {
   return Math.max(0, ...ends.map((end) => (typeof end === 'number' ? end : EXIT_CODES[codeOf(end)])));
 }
 
-/** One source after the other. What fails for one is told, and the others are still done. */
+/** Runs a command for one source after the other. A failure of one is reported, and the others still run. */
 export async function eachSource(
   contexts: readonly Context[],
   run: (context: Context) => Promise<void>,
@@ -203,7 +203,7 @@ export async function eachSource(
   process.exitCode = worstExit(codes);
 }
 
-/** For `await using`: closed at the end of the block, whichever way that ends. */
+/** Makes a handle usable with `await using`: it is closed at the end of the block. */
 export function closing<T extends { close(): unknown } | null>(handle: T): T & AsyncDisposable {
   const dispose = async (): Promise<void> => void (await handle?.close());
   return (handle && Object.assign(handle, { [Symbol.asyncDispose]: dispose })) as T & AsyncDisposable;
@@ -278,10 +278,10 @@ function camelCase(env: string): string {
   return env.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The last net under every message printed on failure. */
+/** Secrets that are masked in every message of a failure. */
 const secretsInUse = new Set<Secret>();
 
-/** For a secret that was not among the settings at the start. */
+/** Masks a secret that was not among the settings at the start. */
 export function maskAlso(secret: Secret): void {
   secretsInUse.add(secret);
 }

@@ -152,7 +152,7 @@ interface Receipt extends Erased, UntouchedFiles {
   postgresCopy: boolean;
 }
 
-/** For the person who asked to be erased, and for the one who has to show that it was done. */
+/** The receipt, for the person who was erased and for those who must show that it was done. */
 function receiptText(receipt: Receipt, unfinished: string[]): string {
   const { email, user, receipt: id, erasedAt, counts, isNew } = receipt;
   const who = email ?? `user ${user}`;

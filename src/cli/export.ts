@@ -63,7 +63,7 @@ async function exportTables(
     throw new AppError('usage', '--json would print the manifest between the rows of --out -');
   if (isTogether && flags.out === undefined)
     throw new AppError('usage', 'the files of several sources need a place: say --out FOLDER, FILE or -');
-  // Of each source: no file of any of them may be written over, and each has its own pseudonyms.
+  // One request for each source: an export must not replace a mirror of any of them, and each source has its own pseudonyms.
   const requests = await Promise.all(contexts.map(({ settings }) => requestOf(what, flags, settings)));
   const [request] = requests as [Settled];
   const [{ exportSource }, { exportParts }] = await Promise.all([
@@ -166,7 +166,7 @@ function tablesOf(word: string, all: readonly ExportTable[]): readonly ExportTab
   });
 }
 
-/** As told; or as the name of the file tells; or as scheduled exports do it. */
+/** The format that the flag names, or else the name of the file, or else the setting of scheduled exports. */
 async function formatOf({ format, out }: ExportFlags, fallback: Format): Promise<Format> {
   const { EXPORT_FORMATS } = await import('../export/formats.ts');
   const given = format ?? (out === undefined ? '' : extname(out).slice(1));

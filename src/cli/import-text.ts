@@ -146,7 +146,7 @@ export function printPreview(context: Context, tally: Tally, preview: Preview, o
   context.print(lines.join('\n'));
 }
 
-/** As a script answers it. */
+/** A question as text, with the flag that answers it. */
 function questionLines({ problem, question, answers }: Question): string[] {
   const said = answers.map(({ text, flag }) => `${text}${flag === null ? '' : `: ${flag}`}`);
   return [`${problem.charAt(0).toUpperCase()}${problem.slice(1)}. ${question} ${said.join('. ')}`];
@@ -154,7 +154,7 @@ function questionLines({ problem, question, answers }: Question): string[] {
 
 const CONTENT_SHOWN = 300;
 
-/** With its line breaks. */
+/** The beginning of a content, with its line breaks. */
 function shortened(content: string): string {
   const characters = [...content.trimEnd()];
   return characters.length <= CONTENT_SHOWN

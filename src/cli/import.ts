@@ -150,7 +150,7 @@ function linesOf(text: string): string[] {
   }
 }
 
-/** In a terminal the person is asked; a script gets the same as an error, with the flag that answers it. */
+/** Asks the person in a terminal. A script gets the question as an error, with the flag that answers it. */
 async function askWhatIsOpen(
   context: Context,
   input: Input,

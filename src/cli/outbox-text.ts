@@ -179,7 +179,7 @@ export function showText(
     parts.push(...section('side by side', comparison(row, candidates.slice(0, MOST_COMPARED))));
   const own = posts.filter((post) => post.id === row.post_id || post.id === row.duplicate_of);
   if (own.length > 0) parts.push(...section('in the mirror', postsTable(own, row)));
-  // One that was found in the list has been seen there, though no pass has come by since.
+  // A post that the sender found in the list is there, although no pass has read it since.
   const wasListed = row.matched !== null && row.matched !== 'person';
   if (own.length === 0 && row.state === 'confirmed' && row.post_id !== null && !wasListed)
     parts.push(
@@ -239,7 +239,7 @@ function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
     ['matched', row.matched],
     ['second post', row.duplicate_of],
     ['accepted', row.created_at],
-    // Not first_sent_at, which is that of the first attempt that can have left a post.
+    // first_sent_at is another time: of the first attempt that may have left a post.
     ['first sent', attempts[0]?.started_at ?? null],
     ['last change', row.changed_at],
   ];

@@ -228,7 +228,7 @@ async function decide(
   if (row.state === 'ready' && !context.json) context.print('It is sent by "feedback-mirror start".');
 }
 
-/** Told one by one: where a row cannot be approved any more, those before it are on their way. */
+/** Reports each row at once: if one can no longer be approved, the rows before it are already approved. */
 async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
   if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
   const given = new Set(ids.map((id) => wholeNumber('the id of a row', id)));

@@ -92,7 +92,7 @@ async function query(
     process.exitCode = EXIT_CODES.partial;
 }
 
-/** Without a limit the rows stream through, whatever there is of them. */
+/** Without a limit all rows are streamed. */
 function limitsOf(format: string, limit: string | undefined): { maxRows: number; maxBytes?: number } {
   const asked = readFlag(
     '--limit',
@@ -186,7 +186,7 @@ function tablePrinter({ print }: Output): Printer {
       print(draw([names.map((name) => cut(name, LONGEST_CELL)), ...all.map((row) => row.map(cell))], aligns));
     },
     notes: () => [
-      // For eyes: a script that reads the table gets rows only.
+      // People see the number of rows. A script that reads the table gets rows only.
       ...(process.stdout.isTTY ? [counted(all.length, 'row')] : []),
       ...(hasCut ? ['Long texts are cut here; --format json, ndjson and csv have them whole.'] : []),
     ],

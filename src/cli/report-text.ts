@@ -9,7 +9,7 @@ const BAR_WIDTH = 12;
 const WIDE = 100;
 /** Even in a narrow terminal some of a title is to be seen. */
 const SHORTEST_TITLE = 16;
-/** With less room titles get a line of their own. */
+/** With less room than this, titles get a line of their own. */
 const READABLE_TITLE = 40;
 const LONGEST_NAME = 32;
 const TITLES = ['title', 'titles', 'top_title', 'other_title'];
@@ -79,7 +79,7 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
     drawn.filter(({ isTitle }) => !isTitle),
     0,
   ).split('\n');
-  // In a terminal too narrow for the other columns, each row is a block of lines already. A title has its line behind the heads.
+  // If the terminal is too narrow for the other columns, each row is a block of lines. The title is a line of that block.
   const heads = Math.max(...drawn.map((column) => column.head.trim().length));
   if (lines.length !== rows.length) return draw(drawn, Math.max(SHORTEST_TITLE, width - heads - 2));
   const under = (i: number): string[] =>

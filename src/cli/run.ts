@@ -5,7 +5,7 @@ import { missingPackage, programVersion, versionText } from '../base/program.ts'
 import { nearest } from '../text/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 
-/** In the order of the help. Each file is light: what a command needs besides is imported when it runs. */
+/** The commands in the order of the help. Each file imports what its command needs when the command runs. */
 const COMMANDS: Record<string, () => Promise<{ register: Register }>> = {
   init: () => import('./init.ts'),
   start: () => import('./start.ts'),
@@ -59,7 +59,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 /** Called without a command, commander has printed the help already. */
 const HELP_SHOWN = new AppError('usage', 'no command given');
 
-/** commander's own complaint, without the value of an unknown flag or what stands after the command: either may be a secret. */
+/** commander's message without the value of an unknown flag and without further words: either may be a secret. */
 function usageError({ code, message }: CommanderError, command: Command): AppError {
   if (code === 'commander.help') return HELP_SHOWN;
   const [said = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
@@ -70,7 +70,7 @@ function usageError({ code, message }: CommanderError, command: Command): AppErr
   return new AppError('usage', shown, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
 }
 
-/** Where a default sub-command takes the word, commander complains about its arguments. */
+/** If a default sub-command takes an unknown word, commander complains about its arguments. */
 function noSubcommand(what: string, command: Command): string | null {
   const names = namesBelow(command).join(', ');
   return names === '' ? null : `${command.name()} has no sub-command '${excessWord(what)}'; it has ${names}`;
@@ -156,7 +156,7 @@ export async function buildProgram(stop: AbortSignal, names = Object.keys(COMMAN
     .configureOutput({ outputError: () => undefined })
     .configureHelp({ showGlobalOptions: false })
     .addHelpText('after', HELP);
-  // Not commander's own, which wants the text before anybody asks: in a checkout git is asked for it.
+  // commander's own option needs the text in advance, and a checkout asks git for it.
   program.on('option:version', () => {
     process.stdout.write(
       `${process.argv.includes('--json') ? JSON.stringify(programVersion()) : versionText()}\n`,
@@ -192,7 +192,7 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   throw new AppError('usage', `there is no command '${topic}'`, { hint });
 }
 
-/** What no command waited for: still reported once, masked, instead of Node's own dump of the error. */
+/** Reports an error that no command waited for, once and masked. Node would dump it. */
 function catchStrays(json: boolean): void {
   process.on('uncaughtException', (error) => {
     tellFailure(error, json);

@@ -10,7 +10,7 @@ import { cellLine, cut } from './table.ts';
 
 type SearchFlags = Flags<'board' | 'segment', 'remote'> & { limit: string };
 
-/** As many as the API itself answers with. */
+/** The API answers with so many. */
 const MOST = 50;
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -51,7 +51,7 @@ async function search(context: Context, text: string, flags: SearchFlags): Promi
   if (!context.json) for (const sentence of remarks(found)) context.print(sentence);
 }
 
-/** As a phrase it would ask for something else than its words do, so it is not guessed which was meant. */
+/** An open quote may be a phrase or plain words. The program does not guess which. */
 function refuseOpenQuote(text: string): void {
   if ((text.match(/"/g) ?? []).length % 2 === 0) return;
   throw new AppError('usage', 'a quote (") in the text is not closed', {

@@ -132,7 +132,7 @@ async function list({ settings, answer }: Context): Promise<void> {
   answer(state, () => stateText(state));
 }
 
-/** Of the companies, as many as one looks through. */
+/** The most companies that are listed. */
 const COMPANIES = 10;
 
 function stateText(state: SegmentsState): string {

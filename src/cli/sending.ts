@@ -14,7 +14,7 @@ import { openProgress } from './progress.ts';
 export interface OpenSending {
   store: OutboxStore;
   clock: Clock;
-  /** Only where it was opened for that. */
+  /** Only if sending was opened to wait. */
   wait(options: SendingOptions): Promise<StateCounts>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function patienceOf(text: string): number {
   return readFlag('--patience', parseDuration, text);
 }
 
-/** Without `wait` neither the upstream nor a token is needed: the outbox is a file. */
+/** Without `wait` the command needs no upstream and no token: the outbox is a file. */
 export async function openSending(context: Context, purpose: string, wait: boolean): Promise<OpenSending> {
   const { openApp, openOutbox } = await import('../app.ts');
   if (!wait) {

@@ -40,7 +40,7 @@ export function announce(dataDir: string, url: string): () => void {
   };
 }
 
-/** Where a service of this folder said that it listens; it may have been killed since. */
+/** The address that a service of this folder noted. That service may have been killed since. */
 export function announced(dataDir: string): string | null {
   return read(dataDir)?.url ?? null;
 }

@@ -187,7 +187,7 @@ function fleetSites({ shared, set, fleet, accepts, names }: Reading): Sites {
     const source = name ?? (known.length === 1 ? known[0] : undefined);
     if (source === undefined || !known.includes(source)) return null;
     const open = own(address);
-    // Without a name it may be an address of the program itself.
+    // An address without a name may be one of the program itself.
     if (!open && name === null) return null;
     if (!open)
       return async () => ({

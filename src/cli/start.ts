@@ -59,7 +59,7 @@ async function start(context: Context): Promise<void> {
     flushCompileCache();
     if (!signal.aborted) await once(signal, 'abort');
   } catch (error) {
-    // Told to stop while it was starting: that is what it does.
+    // The person stopped the service while it was starting.
     if (!signal.aborted) throw error;
   } finally {
     await closeAll(opened, app.log);

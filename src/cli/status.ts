@@ -44,7 +44,7 @@ interface OutboxStatus {
   refused: RefusedBoard[];
   /** Imports that are paused or have a pace of their own, each with its own estimate. */
   batches: (BatchRow & { estimate: Estimate | null })[];
-  /** Of what waits for no pace of its own; null where nothing does. */
+  /** The estimate for rows without a pace of their own; null if no such row waits. */
   estimate: Estimate | null;
 }
 
@@ -144,7 +144,7 @@ function outboxLines({ estimate, batches }: OutboxStatus): string[] {
   return [`${others}${estimateText(estimate)}.`, ...own];
 }
 
-/** Told until a whole sweep was read and every row was looked for. */
+/** Shown until a sweep is complete and every row was looked for. */
 function olderCopyText({ since, noticedAt, checking, erasures, isCovered }: OlderCopy): string[] {
   const rows = counted(checking, 'outbox row');
   const lines = [

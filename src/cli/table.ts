@@ -126,7 +126,7 @@ function widthOf(text: string): number {
   return [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 2 : 1), 0);
 }
 
-/** By what it shows, not by its bytes: half a character is none. */
+/** Cuts a text to so many characters, and never within one. */
 export function cut(text: string, most: number): string {
   const characters = [...cellLine(text)];
   return characters.length <= most ? characters.join('') : `${characters.slice(0, most - 1).join('')}…`;

@@ -69,7 +69,7 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    // Not the sender's own: a connection is not told of what it writes itself.
+    // A handle of its own: SQLite does not report a connection's own writes to it.
     const outbox = keep(openOutbox(settings, 'start'));
     const api = replica({
       reads: keep(openReplica(settings)),

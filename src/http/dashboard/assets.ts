@@ -10,7 +10,7 @@ import type { NotFoundPage } from '../server/replies.ts';
 import { escaped } from '../server/session.ts';
 
 const FOLDER = fileURLToPath(ownFile('../../web/', import.meta.url));
-/** From the package of the charts: the pages work without any other host. */
+/** Files of the chart package. The pages load nothing from other hosts. */
 const CHARTS = ['uPlot.iife.min.js', 'uPlot.min.css'];
 /** Modules of the packages themselves: what draws every page, and the editor, which the SQL page alone loads. */
 const MODULES = [
@@ -125,7 +125,7 @@ function documentOf(source: string, hasLogin: boolean): string {
 /** What the document loads. */
 function addAssetFiles(app: FastifyInstance): void {
   const find = packedFiles();
-  // One route for all: with one for each the router took a twentieth of a start.
+  // One route serves all files: with a route for each, the router took a twentieth of a start.
   app.get('/assets/*', (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
     const asset = find(request.params['*']);
     return asset ? send(request, reply, asset) : reply.code(404).send({ detail: 'There is no such file.' });

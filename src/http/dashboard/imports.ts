@@ -113,7 +113,7 @@ export async function addImports(app: FastifyInstance, deps: ImportDeps): Promis
   const uploadOf = ({ params }: FastifyRequest): Promise<Upload> => uploads.find(textIn(params, 'id') ?? '');
 
   app.get('/data/imports/limits', async (): Promise<ImportLimits> => ({ bytes: limitBytes }));
-  // In a scope of its own: nowhere else is a body taken as a stream, or so large a one.
+  // A scope of its own: no other route takes a body as a stream, or a body so large.
   const taking: FastifyPluginAsync = async (scope) => {
     scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
     scope.post('/data/imports', { config: { isUpload: true } }, async ({ headers, body }, reply) => {
@@ -187,7 +187,7 @@ function choicesOf(body: unknown, before: UploadChoices): UploadChoices {
     Object.hasOwn(Object(body), name) ? read() : kept;
   const map = { ...before.map, ...mapOf(body) };
   const board = said('board', () => textIn(body, 'board')?.trim() || null, before.board);
-  // One board for all rows says already where the column is not to be looked at.
+  // One board for all rows replaces the column of boards.
   if (board !== null) delete map.board;
   const switched = (name: Switch): boolean => said(name, () => isOn(body, name), before[name]);
   return {
@@ -256,7 +256,7 @@ async function preview(context: ImportContext, upload: Upload, choices: UploadCh
   if (isOther) await context.uploads.save(upload);
 }
 
-/** Only what concerns the file as a whole stops a dry run, and then the person can read it another way. */
+/** A dry run fails only for a problem of the whole file. The person can then choose to read the file in another way. */
 async function previewOf(
   context: ImportContext,
   upload: Upload,

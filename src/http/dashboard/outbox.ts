@@ -24,7 +24,7 @@ interface OutboxDeps {
   view: OutboxView;
   /** Where the upstream's own pages are; null where it has none. */
   upstream: string | null;
-  /** Not the sender's own: what that one writes itself it does not notice as news. */
+  /** A handle of its own: the sender does not notice its own writes. */
   outbox: OutboxStore;
   reads: Pick<ImportReads, 'boards'>;
   clock: Clock;

@@ -233,7 +233,7 @@ function filterOf(query: unknown, now: number, timeZone: string): Wanted {
     status: listOf(query, 'status'),
     creator: textIn(query, 'creator'),
     segment: textIn(query, 'segment'),
-    // At least no vote is what every post has.
+    // Every post has at least 0 votes.
     votes: textIn(query, 'votes') === '0' ? null : numberOf(query, 'votes'),
     deleted: wordIn(query, 'deleted', ['no', 'only', 'too']) ?? 'no',
     since: moment('since'),
@@ -275,7 +275,7 @@ function placeOf(cursor: string | null): (Place & { isBackward: boolean }) | nul
     if (isKey && Number.isSafeInteger(id))
       return { key: key as string | number, id: id as number, isBackward: way === BACKWARD };
   } catch {
-    // As any other text from outside.
+    // Unreadable text is refused below.
   }
   throw noPlace();
 }
@@ -290,7 +290,7 @@ function noPlace(): AppError {
   return new AppError('usage', '"cursor" is no place in this list', { hint: 'Begin with the first page.' });
 }
 
-/** Only addresses of the web: whatever else the upstream sends is not made something to click on. */
+/** Returns http and https addresses only. Others are not made links. */
 export function originalOf(url: string, upstream: string | null): string | null {
   const found = URL.parse(url, upstream ?? undefined);
   return found && (found.protocol === 'https:' || found.protocol === 'http:') ? found.href : null;

@@ -86,7 +86,7 @@ export interface FoundPost extends ListedPost {
   excerpt?: Excerpt;
 }
 
-/** Of a content, for an excerpt of its beginning: far more than that takes. */
+/** So much of a content is read for an excerpt of its beginning, which is far shorter. */
 const EXCERPTED = 1000;
 
 const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };

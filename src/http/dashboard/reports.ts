@@ -33,7 +33,7 @@ export interface ReportAnswer extends ReportResult {
   asOf: string;
 }
 
-/** In place of an answer that takes longer than a page waits: how much of it is done, 0 to 1, where that is known. */
+/** The answer while a report still runs: how much of it is done, 0 to 1, if that is known. */
 export interface WorkingAnswer {
   isWorking: true;
   share: number | null;
@@ -104,7 +104,7 @@ function choiceOf(given: unknown): Choice {
   return whatWasSaid(said) as Choice;
 }
 
-/** Only what was said, so that the same question is the same text. */
+/** Leaves out what the query does not say, so that equal questions are equal texts. */
 function whatWasSaid(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter((pair) => pair[1] !== null));
 }
@@ -177,7 +177,7 @@ const FRESH_MS = 60_000;
 const WAIT_MS = 200;
 /** How long a page waits before it says how far a long answer is. */
 const PATIENCE_MS = 2000;
-/** Beyond this the last ones are no answer any more. */
+/** Older answers are not shown. */
 const OLDEST_MS = 15 * 60_000;
 const MOST_KEYS = 40;
 /** At most a tenth of a thread's time goes to a page that is open while the mirror changes. */

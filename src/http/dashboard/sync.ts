@@ -68,7 +68,7 @@ export function addSync(app: FastifyInstance, { view, service }: SyncDeps): void
   });
 }
 
-/** One row more than is shown was asked for: it tells whether there is a next page. */
+/** Removes the extra row, which only tells whether there is a next page. */
 function cut<T extends { id: number }>(rows: T[]): { shown: T[]; last: number | null } {
   const shown = rows.slice(0, PAGE_ROWS);
   return { shown, last: rows.length > shown.length ? (shown.at(-1)?.id ?? null) : null };

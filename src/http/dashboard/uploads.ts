@@ -64,7 +64,7 @@ export interface Upload {
   readonly id: string;
   readonly input: Input;
   readonly headers: string[];
-  /** As of the last dry run: they outlive the service. */
+  /** The choices of the last dry run. They are kept on disk. */
   choices: UploadChoices;
   /** What the last dry run showed; null after a restart, until it is asked for. */
   preview: UploadPreview | null;
@@ -75,7 +75,7 @@ export interface Upload {
 }
 
 interface UploadOptions {
-  /** Where the files are kept: whoever reloads the page, or starts the service anew, goes on where they were. */
+  /** The folder of the files. People continue after a reload or a restart of the service. */
   folder: string;
   clock: Clock;
   limitBytes: number;
@@ -245,7 +245,7 @@ async function* limited(source: AsyncIterable<Uint8Array>, most: number) {
   }
 }
 
-/** Told by its status, like what Fastify itself refuses. */
+/** An error with a status, as Fastify throws it. */
 export function tooLarge(most: number): Error {
   const megabytes = Math.floor(most / 1024 / 1024);
   const detail = `The file is larger than ${megabytes} MB. Import it with "feedback-mirror import", which has no limit, or split it.`;

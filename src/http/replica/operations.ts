@@ -164,7 +164,7 @@ interface Reading {
 
 const PAGE = 'page';
 
-/** One page of a list, or for a search the most relevant posts as one flat list. A blank search is none. */
+/** Answers with one page of a list, or with the most relevant posts of a search. A blank search is no search. */
 export async function list(
   { reads, pageSize, tokenParameters }: Reading,
   request: FastifyRequest,

@@ -51,7 +51,7 @@ async function openBoard(queues: Promise<readonly Queue[]>, mount: string): Prom
         boardTitle: 'Feedback Mirror',
         miscLinks: [{ text: 'Back to the dashboard', url: `${mount}/sync` }],
         hideDocsLink: true,
-        // Only the process that sends has workers for two of them: the board of another one would say that there are none.
+        // Two queues have workers in the sending process only. The board of another process would show none.
         showWorkers: false,
       },
     },
@@ -63,9 +63,9 @@ async function openBoard(queues: Promise<readonly Queue[]>, mount: string): Prom
     shown.setFormatter('name', jobWords);
     addQueue(shown);
   };
-  // Those of a queue that cannot be opened never come; the process that opens it says why.
+  // If the queue cannot be opened, no queues come. The process that opens it reports why.
   queues.then((list) => list.forEach(show)).catch(() => undefined);
-  // Its own handler would tell the client what went wrong inside; thrown again, the error reaches ours.
+  // The board's own error handler shows internals to the client. Thrown again, the error reaches our handler.
   adapter.setErrorHandler((error) => {
     throw error;
   });

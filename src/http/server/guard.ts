@@ -101,7 +101,7 @@ function refuseUnknown({ method = '', url = '', headers }: IncomingMessage): Htt
   return { status: 303, detail: 'Sign in first.', headers: { location } };
 }
 
-/** One Host that is ours, and a plain path: Node itself would take the first of two, and a target with another host in it. */
+/** Requires one Host header that is ours, and a plain path. Node would take the first of two hosts, and a target with another host in it. */
 function refuseHost(request: IncomingMessage, listening: Listening): HttpRefusal | null {
   const [host, second] = request.headersDistinct.host ?? [];
   if (!request.url?.startsWith('/'))
@@ -129,7 +129,7 @@ function refuseStranger({ method = '', headers, headersDistinct }: IncomingMessa
   return { status: 403, detail: `Changes are only accepted from pages of this service itself. ${hint}` };
 }
 
-/** With the scheme of the page: a proxy may name the port that the browser leaves out. */
+/** Compares the origin with the Host under the scheme of the page: a proxy may name a port that the browser leaves out. */
 export function isOriginOf(origin: string, host: string | undefined): boolean {
   const page = URL.parse(origin);
   return page !== null && page.host !== '' && URL.parse(`${page.protocol}//${host}`)?.host === page.host;
@@ -174,14 +174,14 @@ export function isOurHost(header: string, { host, port, names = [] }: Listening)
   return isNamed || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/** Where a person on this machine finds the service: an address that means all of them is no place to go to. */
+/** The URL for a person on this machine. 0.0.0.0 and [::] become loopback addresses. */
 export function urlOf({ host, port }: Listening): string {
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
   const name = inUrl(host);
   return `http://${anywhere[name] ?? name}:${port}`;
 }
 
-/** As a browser spells it, which shortens an address of version 6. */
+/** The host as a browser spells it: an IPv6 address is shortened. */
 function inUrl(host: string): string {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   return URL.parse(`http://${name}`)?.hostname ?? name.toLowerCase();

@@ -43,7 +43,7 @@ export function addHeaders(app: FastifyInstance): void {
   });
 }
 
-/** By hand only on a reply that is written past the hooks. */
+/** Called directly only for a reply that bypasses the hooks. */
 function secure(reply: FastifyReply): FastifyReply {
   if (!reply.hasHeader('content-security-policy'))
     void reply.header('content-security-policy', CONTENT_POLICY);
@@ -130,7 +130,7 @@ function answerTo(error: unknown, id: string, log: Logger): HttpRefusal {
   return { status, detail: `Something went wrong here; the log has it as request ${id}.` };
 }
 
-/** For people who read it in a page: what is wrong, then what to do. */
+/** The message of an error as sentences for a page: what is wrong, then what to do. */
 function sentences({ message, hint = '' }: AppError): string {
   const [said, advice] = [withoutDashes(message), withoutDashes(hint)];
   const first = `${said.charAt(0).toUpperCase()}${said.slice(1)}`;

@@ -155,7 +155,7 @@ function endWithSession(app: FastifyInstance, guard: Guard, everyMs: number): vo
   app.addHook('onResponse', async ({ routeOptions }) => {
     if (routeOptions.url === LOGOUT_PATH) check();
   });
-  // For sessions whose time is over, and for those ended at another process of the same folder.
+  // Finds sessions whose time is over, and those that another process of the same folder ended.
   const timer = setInterval(check, everyMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }

@@ -127,7 +127,7 @@ const UNKNOWN = {
   ],
 };
 
-/** Of the queues only what is in them: a list of zeros hides the one number that matters. */
+/** The summary leaves out empty states: a list of zeros hides the one number that matters. */
 function summary({ now, startedAt, queue: { kind, depth } }: Progress) {
   const queue = { kind, depth: depth.filter(({ jobs }) => jobs > 0) };
   return { upSeconds: Math.round((now - startedAt) / 1000), queue };

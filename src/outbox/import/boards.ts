@@ -6,7 +6,7 @@ import type { ImportReads } from '../store/imports.ts';
 
 /** A board of a file that no known one matches, once for all of its rows. */
 export interface UnknownBoard {
-  /** As the file writes it first. */
+  /** The first spelling in the file. */
   board: string;
   /** Other spellings, which the same answer is for. */
   alsoWritten: string[];
@@ -30,7 +30,7 @@ export interface BoardChooser {
   unknown(text: string): BoardMatch | null;
 }
 
-/** One board however it is written; what has neither letters nor digits is only itself. */
+/** One key for all spellings of a board. A name without letters and digits is its own key. */
 function nameKey(text: string): string {
   return foldedName(text) || text;
 }
@@ -74,7 +74,7 @@ export function readBoardMap(pairs: readonly string[]): Record<string, string | 
         hint: 'For example: --board-map "Feature Requests=ideas"; "Old name=" leaves its rows out.',
       });
     const target = pair.slice(at + 1).trim() || null;
-    // By case alone no file tells two boards apart; C++ and C# are the same only when folded.
+    // Names that differ in case alone mean one board. C++ and C# are different names.
     const alike = Object.keys(map).find((known) => known.toLowerCase() === name.toLowerCase());
     if (alike !== undefined && map[alike] !== target)
       throw new AppError('usage', `--board-map says two things about "${name}"`);

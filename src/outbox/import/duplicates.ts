@@ -47,7 +47,7 @@ export type ComparedRow = Pick<Duplicate, 'line' | 'title'> & { content: string 
 export type ThreadFindings = { found: Duplicate[] } | { failure: ToldFailure };
 
 const EXAMPLES = 10;
-/** So many pieces may wait in the thread: more would only fill its memory. */
+/** More waiting pieces would only fill the memory of the thread. */
 const MOST_WAITING = 4;
 
 /** 50,000 rows against 100,000 posts take 22 s of one core: in the main thread every request of the service would wait for it. */

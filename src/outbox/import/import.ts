@@ -227,7 +227,7 @@ export async function surveyFile(reads: ImportReads, request: ImportRequest): Pr
   });
   const { unknownBoards: boards, moreUnknownBoards } = unknown;
   const found = open(columns, seen, boards, request);
-  // Only now each row is looked up: that costs as much as an import, and few files need it.
+  // Each row is looked up only here: that costs as much as an import, and few files need it.
   const isRepeated = found.questions.some(({ id }) => id === 'repeated-titles');
   const tally = isRepeated ? await survey(async (rows) => reads.known(rows).map(newOrNot)) : seen;
   return {

@@ -17,7 +17,7 @@ export interface InputOptions {
   /** A path, or `-` for standard input. */
   path: string;
   stdin: () => AsyncIterable<Uint8Array>;
-  /** Where what can be read only once is kept meanwhile. */
+  /** The folder for a copy of input that can be read only once. */
   spoolIn: string;
   /** Ends the reading of a pipe or a device, which may have no end of its own. */
   signal?: AbortSignal;
@@ -58,7 +58,7 @@ async function openPath(path: string): Promise<FileHandle> {
   }
 }
 
-/** One handle for both readings: whatever happens to the name meanwhile, it is the same file. */
+/** Both readings use one handle, so they read the same file even if its name changes. */
 function onDisk(handle: FileHandle, { size, dev, ino }: Pick<Stats, 'size' | 'dev' | 'ino'>): Input {
   return {
     bytes: size,
@@ -96,7 +96,7 @@ async function spooled(
     for await (const chunk of source) {
       signal?.throwIfAborted();
       await handle.write(chunk).catch((error) => {
-        // Without a name it is not told which disk is full, and DATA_DIR is often on another one than temporary files.
+        // The unlinked file has no path. The folder says which disk is full.
         throw storageError(error, folder) ?? error;
       });
     }

@@ -15,7 +15,7 @@ export interface Tally {
   /** Rows that were left out: of a board, finished ones, or because they look like posts that exist. */
   skipped: number;
   refused: number;
-  /** Those of the refused that wait for a yes, because their key may have lost its zeros. */
+  /** Refused rows whose key may have lost its zeros. They wait for a person's yes. */
   held: { rows: number; examples: HeldRow[] };
   /** What the file says about the work on its rows, in its own words. */
   workStates: StateCount[];
@@ -52,7 +52,7 @@ export interface Note {
   lines: number[];
 }
 
-/** Where rows go in: the outbox, or for a dry run something that only says what the outbox would. */
+/** Takes rows: the outbox, or for a dry run a judge that predicts what the outbox would say. */
 export interface Sink {
   take(rows: readonly NewRow[]): Promise<RowVerdict[]>;
 }
@@ -117,7 +117,7 @@ async function takeIn(
   const isSkipped = (row: AcceptedRow): boolean => skipReason(row, options) !== null;
   for (const row of group) {
     if (!row.ok) continue;
-    // Also for a row that is not taken: its equals further down are told apart by how many came before them.
+    // Rows that are not taken are identified too: equal rows further down are told apart by their count.
     const identity = identify(row);
     if (!isConfirmed(row) && !isSkipped(row)) wanted.push(newRow(row, identity, batch));
   }
@@ -163,7 +163,7 @@ function addState({ workStates: states }: Tally, { text, isClosed }: RowState): 
   else if (states.length < STATES_KEPT) states.push({ text, isClosed, rows: 1 });
 }
 
-/** In one of our own results files: this row's post exists, whatever the outbox of this machine knows. */
+/** A results file says that the post of this row exists, also if the outbox of this machine does not know it. */
 export function isConfirmed(row: AcceptedRow): boolean {
   return row.previous?.state === 'confirmed';
 }

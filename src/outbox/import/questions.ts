@@ -96,7 +96,7 @@ export function rowQuestions({ columns, tally, unknownBoards, choices }: RowFind
   ];
 }
 
-/** Of fewer rows nothing can be told. */
+/** Fewer rows tell nothing. */
 const FEW_ROWS = 5;
 
 /** Titles of posts hardly repeat. Where more than a fifth of the rows repeat one, the column may be another thing. */

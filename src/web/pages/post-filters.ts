@@ -71,7 +71,7 @@ export function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose<
       label,
       h(Typed, {
         value,
-        // At least no vote is what every post has.
+        // Every post has at least 0 votes.
         onText: (text) => choose({ [name]: name === 'votes' && Number(text) === 0 ? null : text }),
         input: { id: `field-${name}`, name, ...input },
       }),

@@ -214,7 +214,7 @@ export function recognisedColumns(headers: readonly string[], map: ReadOptions['
   return asked.length + columns.filter(isNamed).length + known;
 }
 
-/** By their headers, and those that the layout of a tool names. */
+/** Columns of states, by their headers or by the layout of a tool. */
 function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColumn[] {
   return columns.flatMap((column, index) => {
     const isOfTool = layout?.states?.includes(column.name) === true;
@@ -295,7 +295,7 @@ function unclearField(field: Field, problem: string, proposals: string[], flags:
   return { field, problem, question, proposals, hint: `${question} ${flags}` };
 }
 
-/** Of two columns that could both be meant neither is guessed. */
+/** If two columns fit equally well, the program asks. */
 function several(
   field: Field,
   found: readonly number[],

@@ -107,7 +107,7 @@ function core({ words }: Column, ...without: Vocabulary[]): string {
   return words.filter((word) => ![FILLER, ...without].some((list) => list.has(word))).join('');
 }
 
-/** By the whole header, or by what is left of it beside a word for posts: "Post Body", "Titel der Idee". */
+/** Matches the whole header, or the rest of it beside a word for posts: "Post Body", "Titel der Idee". */
 const isOf =
   (list: Vocabulary) =>
   (column: Column): boolean =>

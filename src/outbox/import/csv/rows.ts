@@ -66,7 +66,7 @@ export interface AcceptedRow {
 export interface RefusedRow {
   ok: false;
   line: number;
-  /** As good as they could be read; empty when the row was too large to keep. */
+  /** The cells, as far as they could be read; empty if the row was too large. */
   cells: string[];
   reason: string;
 }
@@ -219,7 +219,7 @@ function isEmpty(cells: readonly string[], expected: number, data: number): bool
   return cells.every((cell, i) => (i >= data && i < expected) || cell.trim() === '');
 }
 
-/** In a file the customer and the key may be left blank. */
+/** Fields that may be blank in a file. */
 const OPTIONAL: ReadonlySet<string> = new Set(['email', 'full_name', 'key']);
 
 function fieldProblems(fields: Fields): string | null {

@@ -34,7 +34,7 @@ function contentKey(digest: Buffer, occurrence: number): string {
   return `row:${digest.toString('base64url')}:${occurrence}`;
 }
 
-/** By what a row is found again, besides its words. */
+/** What identifies a row, besides its words. */
 export type Identity = Pick<NewRow, 'source_key' | 'former_keys' | 'fileMatches' | 'cells' | 'other_hashes'>;
 
 const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
@@ -42,7 +42,7 @@ const TOOLS: ReadonlySet<string> = new Set(LAYOUTS.map(({ id }) => id));
 /** The other short names of a board, of before it was renamed and of now. */
 export type OtherSlugs = (board: string) => readonly string[];
 
-/** Those of the rows of one file in their order; whether it has a column of keys. It remembers them. */
+/** Returns a function that identifies the rows of one file, in their order. It counts equal rows. */
 export function identities(hasKeys: boolean, otherSlugs: OtherSlugs = () => []): (row: Keyed) => Identity {
   const seen = new Occurrences();
   const fileMatches = newFileMatches({ hasKeys, tools: TOOLS });
@@ -73,7 +73,7 @@ function formerKeys({ key, toolKey }: Keyed): string[] {
   return [toolKey, key].flatMap((former) => (former == null ? [] : [`key:${former}`]));
 }
 
-/** Those of the same words under the board's other names, with and without that apostrophe. Most rows have none. */
+/** Hashes of the same words under other names of the board, with and without that apostrophe. Most rows have none. */
 function otherHashes(post: Keyed['post'], slugs: readonly string[]): string[] {
   const { title, content } = post;
   const isGuarded = inert(title) !== title || inert(content) !== content;

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../../../base/errors.ts';
 import { refuseJson } from './json.ts';
 
-/** Of those without a mark only UTF-8 and windows-1252 are found by their bytes; the others are read where a person names them. */
+/** Without a byte order mark only UTF-8 and windows-1252 are recognised. A person must name the others. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',
@@ -23,7 +23,7 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** The most bytes of one piece. It bounds the memory and the rows of a batch. */
 const PIECE_BYTES = 64 * 1024;
-/** By so much of a file it is known what it is, but for the encoding of text without a mark. */
+/** The first bytes tell what a file is. Only the encoding of text without a mark takes more. */
 const HEAD_BYTES = 4096;
 
 /** The same bytes from the start at each call. */
@@ -194,7 +194,7 @@ interface Runs {
   broken: number;
   /** Broken, and nothing that Western text has. */
   alien: number;
-  /** With an õ that is not before an e. */
+  /** Runs with an õ that is not before an e. */
   tilde: number;
   acute: number;
 }
@@ -320,7 +320,7 @@ const UNSAYABLE = Buffer.from([0xff]);
 /** What windows-1252 has from 0x80 to 0x9f, where Latin-1 has control characters; half a character stands for the five that are none. */
 const BEYOND_LATIN1 = '€\ud800‚ƒ„…†‡ˆ‰Š‹Œ\ud800Ž\ud800\ud800‘’“”•–—˜™š›œ\ud800žŸ';
 
-/** As spreadsheets in Japan, China, Taiwan and Korea save CSV unless told otherwise. */
+/** The default encodings of spreadsheets in Japan, China, Taiwan and Korea. */
 const ASIAN: readonly Encoding[] = ['shift_jis', 'gb18030', 'big5', 'euc-kr'];
 
 /** Many bytes are a character. What is none is U+FFFD to the decoder, and no text in these encodings has that sign. */
@@ -373,7 +373,7 @@ function utf16(bigEndian: boolean): Transcoder {
   };
 }
 
-/** Without an odd byte at the end, and without a high surrogate that waits for its other half. */
+/** Keeps back an odd byte at the end, and a high surrogate without its other half. */
 function wholeCharacters(bytes: Buffer, bigEndian: boolean): number {
   const even = bytes.length - (bytes.length % 2);
   if (even === 0) return 0;
