@@ -17,7 +17,7 @@ export interface Settings extends RawSettings {
   readonly exportDir: string;
   readonly timeZone: string;
   readonly logFormat: 'pretty' | 'json';
-  /** Of WEBHOOK_URL and WEBHOOKS_FILE together. */
+  /** The webhooks of WEBHOOK_URL and WEBHOOKS_FILE together. */
   readonly webhooks: readonly Webhook[];
   /** Where each value came from, for `feedback-mirror config`. */
   readonly origins: Readonly<Record<SettingKey, Origin>>;
@@ -28,7 +28,7 @@ export interface LoadInput {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   isTerminal: boolean;
-  /** In place of the file `.env`, for a command that mends it. */
+  /** Replaces the file `.env`, for a command that corrects it. */
   dotenv?: Readonly<Record<string, string | undefined>>;
   /** One source of several: what `sources.yaml` says of it, by the names of the environment. */
   source?: { name: string; values: Readonly<Record<string, string>> };
@@ -87,7 +87,7 @@ export function readSettings(input: LoadInput): { settings: Settings; problems: 
     dataDir,
     mirrorPath: raw.mirrorPath ?? join(dataDir, 'mirror.db'),
     exportDir: raw.exportDir ?? join(dataDir, 'exports'),
-    // Only when somebody asks: the first look at the time zone takes 25 ms.
+    // Computed when it is read: the first look at the time zone takes 25 ms.
     get timeZone() {
       return raw.timeZone ?? machineZone();
     },
@@ -171,7 +171,7 @@ function webhooksOf(
 /** Every text of the settings that must not be printed; of a URL, its password also on its own. */
 export function secretsOf(settings: Settings): Secret[] {
   const hooks = settings.webhooks.flatMap(({ url, key }) => [url, key]);
-  // Not what is worked out when somebody asks for it: the time zone.
+  // Skips the time zone, which is computed when it is read.
   const values = Object.values(Object.getOwnPropertyDescriptors(settings)).map(({ value }) => value);
   const secrets = [...values, ...hooks].filter((value) => value instanceof Secret);
   return [...secrets, ...secrets.flatMap((secret) => passwordOf(secret) ?? [])];

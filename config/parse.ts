@@ -111,7 +111,7 @@ export const parameterName: Parse<string> = (value) => {
   return value;
 };
 
-/** Where requests with the token go: https, or http to this machine itself; no credentials, query or fragment. */
+/** A URL to which the token is sent: https, or http to this machine; no credentials, query or fragment. */
 export const upstreamUrl: Parse<URL> = (value) => {
   const url = URL.parse(value.trim());
   if (!url) throw new Error('must be a URL such as https://feedback.example.com');
@@ -150,7 +150,7 @@ export const postgresUrl: Parse<Secret> = (value) => {
   return new Secret(value.trim());
 };
 
-/** As PostgreSQL reads a name that nobody has to quote; those with pg_ are its own. */
+/** A name that PostgreSQL reads without quotes. Names with pg_ are its own. */
 export const smtpUrl: Parse<Secret> = (value) => {
   const url = URL.parse(value.trim());
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '')

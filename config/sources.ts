@@ -98,7 +98,7 @@ export function loadSources(input: LoadInput): Sources | null {
   return { path, shared: Object.freeze({ ...shared, dataDir }), all };
 }
 
-/** Those that SOURCE names, in the order of the file; all where it names none. */
+/** The sources that SOURCE names, in the order of the file; all if it names none. */
 export function chosenSources({ all, path }: Sources, input: LoadInput): readonly ConfiguredSource[] {
   const given = givenText('source', input);
   if (given === null) return all;
@@ -139,7 +139,7 @@ function merged(defaults: Map<string, SourceField>, own: Map<string, SourceField
 
 interface Around {
   input: LoadInput;
-  /** Of the file: paths in it begin there. */
+  /** The folder of the file. Relative paths in the file begin there. */
   folder: string;
   dataDir: string;
   exportDir: string;

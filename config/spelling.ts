@@ -15,7 +15,7 @@ const lettersOf = (name: string): string => underscored(name).replaceAll('_', ''
 const firstWord = (name: string): string => underscored(name).slice(0, underscored(name).indexOf('_') + 1);
 const BY_LETTERS = new Map([...KNOWN].map((name) => [lettersOf(name), name]));
 
-/** With which settings begin, each with its underscore. Other programs use some of them too. */
+/** The first words of settings, each with its underscore. Other programs use some of them too. */
 export const FIRST_WORDS: ReadonlySet<string> = new Set([...KNOWN].map(firstWord).filter(Boolean));
 const beginsAsOurs = (name: string): boolean => FIRST_WORDS.has(firstWord(name));
 

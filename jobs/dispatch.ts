@@ -28,7 +28,7 @@ export interface DispatcherOptions {
   forgetMs: number;
 }
 
-/** In place of a row's id: the one reconcile at a time, for all rows. Rows begin at 1. */
+/** Stands for the one reconcile job of all rows. Ids of rows begin at 1. */
 export const RECONCILE = 0;
 
 /** More would only fill the queue's memory: what is not enqueued stands safe in the outbox. */

@@ -54,7 +54,7 @@ function slowAfterMs(perMinute: number): number {
   return Math.min(2000, Math.max(500, (20 * 60_000) / perMinute));
 }
 
-/** So many requests may be without an answer beside those that are under way: one in thirty of those that leave in half a minute. */
+/** How many requests may be without an answer beside those under way: one in thirty of the requests of half a minute. */
 export function mostSlow(perMinute: number): number {
   return Math.min(64, Math.max(8, Math.ceil(perMinute / 60)));
 }

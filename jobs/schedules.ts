@@ -54,7 +54,7 @@ function scheduleOf(rhythm: Rhythm, job: JobRequest): Schedule {
   return { id: idOf(job), rhythm, job };
 }
 
-/** At night, and not every mirror of a machine at the same minute. */
+/** A minute at night, which differs between the mirrors of a machine. */
 function quietMinute(mirrorId: string): string {
   const sum = [...mirrorId].reduce((total, letter) => (total * 31 + letter.charCodeAt(0)) % 3600, 7);
   return `${sum % 60} ${2 + Math.floor(sum / 60 / 30)} * * *`;
@@ -97,7 +97,7 @@ export function sweepJob(resource: Resource): JobRequest {
   return { queue: `sync-${resource}`, name: 'sync-sweep', data: { resource }, options: KEPT };
 }
 
-/** What a person asked for is done although the list was only just read. */
+/** A person's request runs also if the list was read just now. */
 export type Wish = 'now' | 'accept-deletes';
 
 /** A few attempts only: what somebody accepted today must not be acted on by a retry next week. */
@@ -303,7 +303,7 @@ async function isSet(
   return job !== undefined && ALIVE.includes(await job.getState());
 }
 
-/** What BullMQ is told of a rhythm. */
+/** The options of BullMQ for a rhythm. */
 function repeatOf(rhythm: Rhythm): { every: number } | { pattern: string; tz: string } {
   return 'every' in rhythm ? { every: rhythm.every } : rhythm;
 }

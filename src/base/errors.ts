@@ -99,14 +99,14 @@ const NO_WORKING_FOLDER: StorageTrouble = {
   hint: 'Change to a folder that exists, and run this again.',
 };
 
-/** In bytes: SQLite adds "-journal" to the whole path and takes 512 in all. It "cannot open" a longer path, whatever the rights are. */
+/** The longest path in bytes: SQLite adds "-journal" and takes 512 in all. SQLite "cannot open" a longer path, whatever the rights are. */
 export const LONGEST_PATH = 504;
 
 export function isTooLong(path: string): boolean {
   return Buffer.byteLength(resolve(path)) > LONGEST_PATH;
 }
 
-/** By the code of Node or SQLite, or its beginning: most of SQLite's extended codes say more than anybody acts on. */
+/** Troubles by the code of Node or SQLite, or by the beginning of it. Nobody acts on most of SQLite's extended codes. */
 const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
@@ -148,7 +148,7 @@ function troubleOf(name: string, syscall: string, path: string | undefined): Sto
   return STORAGE_TROUBLES[name] ?? STORAGE_TROUBLES[/^SQLITE_[A-Z]+/.exec(name)?.[0] ?? ''];
 }
 
-/** What the disk did to us, as a sentence for the person with what to do about it; null for everything else. */
+/** A failure of the disk as a sentence with advice; null for other errors. */
 export function storageError(error: unknown, file?: string): AppError | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall = '', path = file } = error as NodeJS.ErrnoException;
@@ -157,13 +157,13 @@ export function storageError(error: unknown, file?: string): AppError | null {
   if (!trouble || NOT_FILES.test(syscall)) return null;
   const place = path === undefined ? '' : `${path}: `;
   const { what } = trouble;
-  // What SQLite cannot name is in the data folder; every other file may stand on another disk.
+  // Errors without a path are of the data folder. Other files may be on another disk.
   const hint =
     path === undefined ? trouble.hint : trouble.hint.replace('disk of DATA_DIR', `disk of ${path}`);
   return new AppError(trouble.code, `${place}${what} (${error.message})`, { cause: error, hint });
 }
 
-/** What goes to another thread or process in place of an error, which would arrive without its code. */
+/** Carries an error to another thread or process. An Error would arrive without its code. */
 export interface ToldFailure {
   code: ErrorCode;
   message: string;

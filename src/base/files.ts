@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError, storageError } from './errors.ts';
 
-/** Of this process alone: in a container the next one has the same number. */
+/** Identifies this process: in a container the next one has the same number. */
 const PROCESS = randomBytes(4).toString('hex');
 
 /** A name beside the final one, for as long as this process works on it: `.posts.csv.4711-1f2e3d4c-5a6b.part`. */
@@ -100,13 +100,13 @@ export async function replaceFile(path: string, write: (handle: FileHandle) => P
   await removeLeftovers(dirname(path), (name) => name === basename(path));
 }
 
-/** From temporary names to their own. What has the temporary names must be on disk already. */
+/** Renames temporary files to their own names. Their content must be on disk already. */
 export async function moveInPlace(moves: readonly { temporary: string; path: string }[]): Promise<void> {
   for (const { temporary, path } of moves) await rename(temporary, path);
   for (const folder of new Set(moves.map(({ path }) => dirname(path)))) await syncFolder(folder);
 }
 
-/** So that a power cut does not take a new name away again. Some file systems have no such thing. */
+/** Syncs a folder, so that a new name outlives a power cut. Some file systems cannot do that. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -118,7 +118,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** What a killed run left of these names. A process that is alive is still writing. */
+/** Removes files that a killed run left under these names. A process that is alive is still writing. */
 export async function removeLeftovers(folder: string, isOurs: (name: string) => boolean): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, final = '', pid = '', mark = ''] = LEFTOVER.exec(name) ?? [];

@@ -1,4 +1,4 @@
-/** So many at the same time; the others wait in order, and those beyond a limit are refused. */
+/** Lets so many callers in at the same time. The others wait in order, and callers beyond a limit are refused. */
 export interface WaitingLine {
   /** Fails with the signal's reason for a caller that gives up while it waits: it leaves the line, and no place is lost. */
   enter(signal?: AbortSignal): Promise<void>;

@@ -13,7 +13,7 @@ export interface LogSettings {
   format: 'pretty' | 'json';
   /** What must not appear in any line, asked for each line because a token can be replaced while we run. */
   secrets: () => readonly Secret[];
-  /** One of several: its name is in every line. */
+  /** The name of one of several sources. Every line has it. */
   source?: string | null;
   /** Defaults to stderr: stdout is for data. */
   destination?: DestinationStream;

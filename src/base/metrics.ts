@@ -68,7 +68,7 @@ const ROW_CHANGES = ['inserted', 'updated', 'unchanged', 'deleted', 'quarantined
 
 interface MetricsOptions {
   readWithinMs?: number;
-  /** One of several sources: a label of everything it counts. The process is measured by none of them. */
+  /** The source is a label of all its series. No source measures the process. */
   source?: string | null;
 }
 
@@ -146,7 +146,7 @@ function counting(events: ReturnType<typeof createEvents>): Counting {
   };
 }
 
-/** Of several sources and of the process around them, each series once. */
+/** Merges the metrics of several sources and of the process, each series once. */
 export async function mergedText(all: readonly Pick<Metrics, 'read'>[]): Promise<string> {
   const read = await Promise.all(all.map((metrics) => metrics.read()));
   return await AggregatorRegistry.aggregate(read).metrics();
@@ -217,7 +217,7 @@ function createStates(registry: Registry): Map<string, Gauge> {
 function show(states: Map<string, Gauge>, found: readonly (Gauges | null)[]): void {
   for (const gauge of states.values()) {
     gauge.reset();
-    // One without labels is 0 after a reset, which would be false: the value is not known.
+    // A gauge without labels is 0 after a reset, but its value is not known.
     gauge.remove({});
   }
   for (const part of found)

@@ -18,7 +18,7 @@ export interface PublishedTable {
   hashed: string | null;
 }
 
-/** For what a URL of a PostgreSQL server is set, so that a refusal names what to correct. */
+/** The setting with the URL of a PostgreSQL server, so that a refusal names what to correct. */
 export interface PostgresUse {
   setting: string;
   /** The schema that this program makes there, and the statement that lets its user do so. */

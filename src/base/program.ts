@@ -37,7 +37,7 @@ export interface Version {
 
 let found: Version | undefined;
 
-/** Of the checkout as git has it now; of a package as it was built. */
+/** The version of the checkout by git, or of the package by its build. */
 export function programVersion(): Version {
   found ??= readVersion();
   return found;
@@ -57,7 +57,7 @@ function readVersion(): Version {
 export function commitOf(folder: string): string | null {
   if (!existsSync(`${folder}/.git`)) return null;
   try {
-    // Here and not above: most processes that load this file never ask git.
+    // Loaded here, because most processes never ask git.
     const { execFileSync } = process.getBuiltinModule('node:child_process');
     const git = ['-C', folder, 'rev-parse', '--short=10', 'HEAD'];
     return execFileSync('git', git, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

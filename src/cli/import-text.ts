@@ -88,7 +88,7 @@ export function printIntake(
     tally,
     results === null ? '; use --results to see all' : `; all are in ${results}`,
   );
-  // What would have stopped the import was answered.
+  // Blocking questions have been answered by now.
   lines.push(...open.filter(({ isBlocking }) => !isBlocking).flatMap(questionLines));
   // Rows that came again are in their own batches still.
   const where = batches.includes(batch) ? [batch] : batches;

@@ -133,7 +133,7 @@ function choicesOf(flags: ImportFlags): AskedChoices {
   return { map: readMap(map ?? []), board, encoding: known, boards, ...accepted };
 }
 
-/** What has no sign in it is a file of such lines. */
+/** A text without "=" is the path of a file of such lines. */
 function linesOf(text: string): string[] {
   if (text.includes('=')) return [text];
   try {
@@ -312,7 +312,7 @@ interface Run extends Imported {
   sending: OpenSending;
 }
 
-/** What was taken in, at once; then, where that is waited for, what became of it. */
+/** Prints at once what was accepted and then, with --wait, what became of it. */
 async function report(context: Context, request: Request, run: Run, options: RunOptions): Promise<void> {
   const { tally, batch, batches } = run;
   const { wait = false } = options;

@@ -104,7 +104,7 @@ function remarks({ hits, isQuestion, isPartial, suggestion, unindexed }: Found):
 /** About as long as a snippet of the mirror's own search. */
 const BEGINNING = 160;
 
-/** What the service found, in its own order; it does not say what in the texts it went by, so nothing is marked. */
+/** The hits of the service, in its order. It does not say which words matched, so nothing is marked. */
 function fromUpstream(rows: readonly Post[], { limit, board }: Wanted): Found {
   const wanted = board?.toLowerCase();
   const isWanted = ({ board: its }: Post): boolean =>

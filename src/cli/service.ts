@@ -102,7 +102,7 @@ export function serviceText(service: ServiceReport | null): string[] {
   const isSaid = (name: string): boolean =>
     troubles.some(({ symptom }) => name === 'upstream' || name === symptom);
   const state = ready ? `ready at ${url}/` : `at ${url}/, not ready:`;
-  // What a lost disk would cost is told also while all is well.
+  // The check of the copy is shown also while all is well.
   const warnings = checks
     .filter(({ name, warning }) => (warning || name === 'copy') && !isSaid(name))
     .map(({ name, detail }) => `  ${name}: ${detail}`);

@@ -162,7 +162,7 @@ export function sweepScale(
   before: Pick<ResourceStatus, 'live' | 'lastSweepAt'> | undefined,
   { resumed, counts: { rows, pages } }: Pick<Pass, 'resumed' | 'counts'>,
 ): { from: number; total: number } {
-  // What stood before the checkpoint is read once more at the end.
+  // The sweep reads the part before the checkpoint again at the end.
   const from = resumed > 0 && pages > 0 ? Math.round((rows * (pages - 1)) / pages) : 0;
   return { from, total: before?.lastSweepAt ? before.live + from : 0 };
 }

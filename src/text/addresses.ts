@@ -4,7 +4,7 @@
  * each letter in the original beside it; then there is one form left to look for.
  */
 export interface Address {
-  /** In plain letters: equal for all spellings. */
+  /** The address in plain letters, equal for all spellings. */
   address: string;
   from: number;
   to: number;
@@ -36,7 +36,7 @@ function everyAddress(text: string): Address[] {
   return untagged === decoded ? found : together(addressesIn(untagged), found);
 }
 
-/** Both in order; of two in the same place the first. */
+/** Merges both lists in order. Of two addresses in one place the first stays. */
 function together(first: readonly Address[], second: readonly Address[]): Address[] {
   let next = 0;
   const others = second.filter(({ from, to }) => {
@@ -121,7 +121,7 @@ const MARKS = new RegExp(`^[^${WORD}_"]+`, 'u');
 const FIELD = /^(?:e-?mail|mail|to|cc|bcc|from|user|username|login)=/i;
 const LINK_FIELD = /^\S*[?&][\w.-]{1,40}=/;
 
-/** What every spelling of an address has one of; a plain sentence of English has none, which is told in a tenth of the time. */
+/** Every spelling of an address has one of these characters. A plain English sentence has none, and this check takes a tenth of the time. */
 const UNUSUAL = /[^\t\n !"#$')-;>?A-Z\]-z|}~]/;
 /** Most texts hold none of these. Two patterns take half the time of one. */
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');

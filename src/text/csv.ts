@@ -43,7 +43,7 @@ export type CsvFault =
 export interface CsvRecord {
   /** The physical line on which the record starts; the first is 1. */
   line: number;
-  /** As good as they could be read; none of a record that was too large to keep. */
+  /** The cells, as far as they could be read; empty if the record was too large. */
   cells: string[];
   fault: CsvFault | null;
 }
@@ -89,7 +89,7 @@ export class CsvParser {
   #fieldStart = 0;
   #crAt = -2;
   #breakAt = -2;
-  /** Of the finished fields of the open record: where each ends, counted from the record's start, and whether it was quoted. */
+  /** For each finished field of the open record: its end, counted from the record's start, and whether it was quoted. */
   #fieldEnds: number[] = [];
   #quoted: boolean[] = [];
   #state = START;

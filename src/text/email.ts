@@ -16,7 +16,7 @@ export function isAddress(text: string): boolean {
   return /^\s*[^\s@]+@[^\s@]+\s*$/.test(text);
 }
 
-/** One mailbox however it is written: case, what follows a plus, and the dots and the second name of one large provider. */
+/** Equal for all spellings of a mailbox: case, the part after a plus, and the dots and the second name of one large provider do not count. */
 export function mailbox(address: string): string {
   const [local = '', domain = ''] = emailKey(address).split(/@(?=[^@]*$)/);
   const name = local.replace(/\+.*$/, '');

@@ -10,7 +10,7 @@ export function normalizedText(text: string): string {
   return (COMPOSABLE.test(plain) ? plain.normalize('NFC') : plain).replace(/\s+/g, '');
 }
 
-/** As much as tells one text from another. */
+/** So many characters tell one text from another. */
 const LONGEST = 20_000;
 
 /** A text in small letters, without markup, targets of links, shortcodes of emoji and signs that are not seen. */
@@ -27,7 +27,7 @@ export function plainText(text: string): string {
 /** Real texts are escaped at most this often. A hostile text could be escaped a megabyte deep. */
 const MOST_ROUNDS = 8;
 
-/** Without tags and escapes, as often as there are any. */
+/** Removes tags and escapes until there are none. */
 export function withoutMarkup(text: string): string {
   let plain = text;
   for (let round = 0; round < MOST_ROUNDS && /[<&]/.test(plain); round++) {
@@ -38,7 +38,7 @@ export function withoutMarkup(text: string): string {
   return plain;
 }
 
-/** In one pass, inside out: what is left of one tag may complete another, and a text may be nothing but brackets. */
+/** Removes tags in one pass, inside out: the rest of one tag may complete another, and a text may be brackets only. */
 function withoutTags(text: string): string {
   if (!text.includes('<')) return text;
   const open: number[] = [];

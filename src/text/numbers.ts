@@ -31,7 +31,7 @@ interface Plain {
 
 const FACTORS: Record<string, number> = { k: 1e3, m: 1e6 };
 
-/** Without currency, spaces, apostrophes between groups, brackets of negative amounts, and a letter for thousands or millions. */
+/** Removes currency, spaces, apostrophes between groups, brackets of negative amounts, and a letter for thousands or millions. */
 function withoutDecoration(cell: string): Plain {
   const trimmed = cell.trim().toLowerCase();
   if (NOTHING.has(trimmed)) return { text: trimmed, factor: 1 };
@@ -64,7 +64,7 @@ function shownMark(text: string): DecimalMark | null {
   return isAmbiguous(text) ? null : mark;
 }
 
-/** One mark with one to three digits before it and three behind: `1.200` and `1,200`. */
+/** A text with one mark, one to three digits before it and three behind it: `1.200` and `1,200`. */
 function isAmbiguous(text: string): boolean {
   return /^-?[1-9]\d{0,2}[.,]\d{3}$/.test(text);
 }

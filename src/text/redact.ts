@@ -6,7 +6,7 @@ import { emailKey } from './email.ts';
 /** Pseudonyms that stay the same for a person as long as the key does. */
 export interface Redactor {
   email(email: string): string;
-  /** Of the person with this e-mail; where there is none the name itself has to tell people apart. */
+  /** The pseudonym of the person with this e-mail. Without an e-mail the name identifies the person. */
   name(name: string, email: string | null): string;
   /** A pseudonym from any key that stays the same for a person. */
   person(key: string): string;
@@ -50,7 +50,7 @@ export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
 /** Text that is a pseudonym already stays. People without an address do not share one pseudonym. */
 const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
-/** In the place of an address that has no pseudonym. */
+/** Replaces an address that has no pseudonym. */
 export const HIDDEN_ADDRESS = 'address@redacted.invalid';
 
 /**
@@ -94,7 +94,7 @@ function redactValue(value: unknown, hider: Hider, names: boolean): unknown {
   return redactMembers(value, hider, names);
 }
 
-/** As a list of members, not one by one: a key may be `__proto__`. */
+/** Builds the object from a list of members, because a key may be `__proto__`. */
 function redactMembers(object: object, hider: Hider, names: boolean): object {
   const members = Object.entries(object) as [string, unknown][];
   const found = members.find(([key, value]) => EMAIL_KEY.test(key) && typeof value === 'string')?.[1];

@@ -8,7 +8,7 @@ export function oneLine(text: string): string {
   return text.replace(UNPRINTABLE_RUN, ' ');
 }
 
-/** Where a message names something: a title of 30 kB would keep Slack and Teams from taking the message. */
+/** The longest name in a message: Slack and Teams refuse a title of 30 kB. */
 const NAME_LENGTH = 150;
 
 /** Text on one line, cut to what names a thing. */
@@ -90,7 +90,7 @@ function sentences(value: unknown): string[] {
   );
 }
 
-/** One name however it is written: case, accents, spaces and punctuation do not count. */
+/** Equal for all spellings of a name: case, accents, spaces and punctuation do not count. */
 export function foldedName(text: string): string {
   const plain = text.normalize('NFKD').toLowerCase().replaceAll('ß', 'ss');
   return plain.replace(/[^\p{L}\p{N}]+/gu, '');

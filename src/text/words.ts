@@ -10,7 +10,7 @@ const SIGN =
   '(?:[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー]\\p{M}*)';
 const SIGNS = new RegExp(SIGN, 'gu');
 const SIGN_RUN = new RegExp(`${SIGN}+`, 'gu');
-/** As the tokenizer of the index sees words: letters, digits and the marks on them. */
+/** A letter for the tokenizer of the index: letters, digits and the marks on them. */
 export const LETTER = '[\\p{L}\\p{N}\\p{Co}]';
 /** Pictures and flags that people write; arrows and marks such as © are none. The colour of a skin is left out. */
 const EMOJI =
@@ -20,7 +20,7 @@ const WORD = new RegExp(
   `${EMOJI}|${SIGN}|(?:(?!${SIGN})${LETTER})(?:(?!${SIGN})${LETTER}|[\\p{M}\\u00ad\\u200b-\\u200d])*`,
   'gu',
 );
-/** From the beginning of a word on: tried at each of its letters, a word as long as a book would hold up the service for minutes. */
+/** Matches from the beginning of a word only. Tried at each letter, a word as long as a book would hold up the service for minutes. */
 const HYPHENATED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-\u2010\u2011][\p{L}\p{N}]+)+/gu;
 const GROUPED = /(?<![\d.,])\d{1,3}(?:[,.'’\u00a0\u202f ]\d{3})+(?!\d)/g;
 const JOINED_IN = /[-\u2010\u2011]|\d[,.'’\u00a0\u202f ]\d{3}/;
@@ -28,10 +28,10 @@ const LONGEST_JOINED = 40;
 
 /** Other than ASCII and the punctuation of well-set English there may be something to fold. */
 const FOREIGN = /[^\0-\x7f\u2010-\u2027\u2030-\u205e]/;
-/** With the letter before it, which an accent may be on. */
+/** Includes the letter before, which may carry an accent. */
 const FOREIGN_RUN = /[A-Za-z]?[^\0-\x7f]+/g;
 
-/** What neither a decomposition nor the tokenizer makes alike, although people type one for the other. */
+/** Letters that people type for each other, and that neither a decomposition nor the tokenizer makes equal. */
 const FOLDED: Readonly<Record<string, string>> = {
   đ: 'd',
   ð: 'd',
@@ -60,7 +60,7 @@ export function fold(text: string): string {
   return lower.toLowerCase();
 }
 
-/** Of an accented text the same few runs are folded over and over: remembered, in a quarter of the time. */
+/** An accented text repeats a few runs. Remembering them takes a quarter of the time. */
 const foldedRun = remembering((run) =>
   run
     .normalize('NFKD')
@@ -134,11 +134,11 @@ export function searchable(text: string): string {
 }
 
 function wordsSeen(text: string): string {
-  // As many bytes as signs is plain ASCII, which is told in a third of the time that a pattern takes.
+  // A text with as many bytes as characters is ASCII. This check takes a third of the time of a pattern.
   const isForeign = Buffer.byteLength(text) !== text.length && FOREIGN.test(text);
   const folded = isForeign ? withEmojiWords(fold(text).replace(SIGNS, ' $& ')) : text;
   if (!JOINED_IN.test(folded)) return folded;
-  // At the end, where they stand between no two words that a phrase could be about.
+  // Joined forms go to the end, so that they stand between no two words of a phrase.
   const joined = new Set(joinedForms(folded));
   return joined.size === 0 ? folded : `${folded}\n${[...joined].join(' ')}`;
 }
@@ -150,7 +150,7 @@ export function joinedForms(text: string): string[] {
   return [...words, ...numbers].filter((form) => form.length <= LONGEST_JOINED);
 }
 
-/** From what stands between spaces around each hyphen: to look for words with hyphens in the rest takes five times as long. */
+/** Looks at the text between spaces around each hyphen. To look at the whole text takes five times as long. */
 function joinedNearHyphens(text: string): string[] {
   const words: string[] = [];
   for (let at = text.indexOf('-'); at !== -1; ) {
@@ -168,7 +168,7 @@ function joinedWords(text: string): string[] {
   return (text.match(HYPHENATED) ?? []).filter((word) => /\p{L}/u.test(word)).flatMap(joinedParts);
 }
 
-/** Of three parts each two beside each other as well: German writes E-Mail-Adresse. */
+/** Joins all parts, and of three or more also each two neighbours: German writes E-Mail-Adresse. */
 function joinedParts(word: string): string[] {
   const parts = word.split(/[-\u2010\u2011]/);
   const pairs = parts.length > 2 ? parts.slice(1).map((part, i) => `${parts[i]}${part}`) : [];
@@ -249,9 +249,9 @@ export function formsOf(word: string): string[] {
 
 interface Prefixes {
   script: RegExp;
-  /** What a word is looked for with in front: articles and prepositions that the script joins to it. */
+  /** Articles and prepositions that the script joins to the front of a word. */
   joined: readonly string[];
-  /** What is taken off the word that was written, where three letters are left. */
+  /** Removes such a prefix from the word that was written, if three letters are left. */
   taken: RegExp;
 }
 
@@ -311,7 +311,7 @@ function inflected(base: string): string[] {
   return [base, ...pluralsOf(base), `${stem}ed`, `${stem}ing`];
 }
 
-/** Of words in -o some take -s, some -es: photos, heroes. */
+/** Words in -o take -s or -es: photos, heroes. */
 function pluralsOf(base: string): string[] {
   if (base.endsWith('o')) return [`${base}s`, `${base}es`];
   return [/(?:[sxz]|[cs]h)$/.test(base) ? `${base}es` : `${base}s`];

@@ -181,7 +181,7 @@ interface ImportContext extends ImportDeps {
 
 type Switch = 'acceptUnknownBoards' | 'includeClosed' | 'acceptRepeatedTitles' | 'acceptStrippedKeys';
 
-/** What the body does not say stays as it was: of two people in one file each sends only what they chose themselves. */
+/** Keeps choices that the body leaves out: each of two people in one file sends only their own choices. */
 function choicesOf(body: unknown, before: UploadChoices): UploadChoices {
   const said = <T>(name: keyof UploadChoices, read: () => T, kept: T): T =>
     Object.hasOwn(Object(body), name) ? read() : kept;

@@ -129,7 +129,7 @@ function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: Po
   }
   app.get('/data/posts.csv', async ({ query }, reply) => {
     const steps = all(query, untilGone(reply));
-    // What cannot be asked for is refused before the file begins.
+    // Refuses a wrong request before the file begins.
     const first = await steps.next();
     return sendFile(reply, 'posts.csv', Readable.from(csvOf(first, steps, upstream)));
   });

@@ -42,10 +42,10 @@ export interface Reading {
   found(request: Pick<SearchRequest, 'text' | 'filter'>): Promise<Pick<PostPage, 'rows' | 'total'>>;
   post(id: number): Promise<WholePost | null>;
   board(slug: string): Promise<BoardView | null>;
-  /** By number, or by e-mail. */
+  /** Finds a person by number or by e-mail. */
   person(wanted: number | string): Promise<PersonView | null>;
   people(request: PeopleRequest): Promise<PeoplePage>;
-  /** Of the imported customers, by the name of the company. */
+  /** Finds a company of the imported customers by its name. */
   company(name: string): Promise<CompanyView | null>;
   comments(request: { post: number; after: CommentPlace }): Promise<CommentPage>;
   similar(request: SimilarRequest): Promise<SimilarPost[] | null>;

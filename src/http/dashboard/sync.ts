@@ -78,7 +78,7 @@ function resourceOf(params: unknown): Resource {
   return required(wordIn(params, 'resource', RESOURCES), 'resource');
 }
 
-/** What is accepted is what the person saw: when that is another number by now, they look again. */
+/** Accepts only the deletions that the person saw. If the number has changed, they look again. */
 async function acceptDeletes(
   view: SyncView,
   service: SyncDeps['service'],

@@ -82,9 +82,9 @@ interface UploadOptions {
   onDrop(id: string): void;
 }
 
-/** Since it was last asked about. */
+/** How long a file is kept after the last request for it. */
 const KEEP_MS = 24 * 3_600_000;
-/** Each holds a file open. */
+/** The most uploads. Each holds a file open. */
 const MOST = 10;
 /** How often it is noted on disk that a file is in use. */
 const TOUCH_MS = 60_000;

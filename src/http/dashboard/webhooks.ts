@@ -99,7 +99,7 @@ export function addWebhooks(app: FastifyInstance, { webhooks }: { webhooks: Webh
 
 const KEY_BYTES = 32;
 
-/** What was said under this name, under the same name. */
+/** An object with this field if the body has it. */
 function partOf(body: unknown, name: string): Record<string, string> {
   const text = textIn(body, name);
   return text === null ? {} : { [name]: text };

@@ -10,16 +10,16 @@ declare module 'fastify' {
 }
 
 export interface HttpLimits {
-  /** Of a body; a route that takes files sets its own. */
+  /** The most bytes of a body. A route that takes files has its own limit. */
   bodyBytes: number;
   headersMs: number;
   /** Until the last byte of the body has arrived; for an upload, until some more of it has. */
   bodyMs: number;
   /** How long a client may leave a reply unread. */
   stallMs: number;
-  /** Of clients that showed the token, or of all where none is asked for. */
+  /** The most connections of clients with the token, or of all clients if there is no token. */
   connections: number;
-  /** Of clients that have not shown it yet. */
+  /** The most connections of clients that have not shown the token. */
   strangers: number;
   /** Until the service has said how far it is. A probe that waits for less takes that for a no as well. */
   progressMs: number;

@@ -39,10 +39,10 @@ export interface HttpOptions {
   mcpToken?: Secret | null;
   log: Logger;
   metrics: Metrics;
-  /** Of the one source; left out where `sites` are served instead. */
+  /** The progress of the one source. With `sites` there is none. */
   progress?: () => Promise<Progress>;
   queues?: Promise<readonly Queue[]>;
-  /** Of several sources, which are served instead of one; health and metrics are a part then. */
+  /** Several sources instead of one. Health and metrics are a part then. */
   sites?: Sites;
   /** Gives back the port that was held for this server; called just before it listens. */
   releasePort?: () => Promise<void>;

@@ -42,7 +42,7 @@ export interface DuplicateSearchOptions {
   onFound?: ((found: Duplicate[], checked: number) => void) | undefined;
 }
 
-/** What the thread is asked, and what it answers, one for one. */
+/** A question to the thread, and its answer. Each question has one answer. */
 export type ComparedRow = Pick<Duplicate, 'line' | 'title'> & { content: string };
 export type ThreadFindings = { found: Duplicate[] } | { failure: ToldFailure };
 

@@ -110,7 +110,7 @@ function resultOf(
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
 }
 
-/** Before anything is imported: a results file that cannot be written would be noticed too late. */
+/** Called before the import, because a results file that cannot be written would be noticed too late. */
 export async function checkResultsPath(
   path: string,
   input: Pick<Input, 'isSame'>,

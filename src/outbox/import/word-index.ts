@@ -45,7 +45,7 @@ export class FieldIndex {
     return this.#words.subarray(this.#starts[post], this.#starts[post + 1]);
   }
 
-  /** After the last `add`: which posts have each word. */
+  /** Builds the list of posts for each word, after the last `add`. */
   close(vocabulary: number): void {
     const starts = new Int32Array(vocabulary + 1);
     const more = (word: number, by: number): void => {

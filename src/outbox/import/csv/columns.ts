@@ -48,7 +48,7 @@ export interface UnclearField {
 
 /** An e-mail column must be settled before a name column can be read as that person's name. */
 const ORDER: readonly Field[] = ['title', 'content', 'email', 'full_name', 'board', 'key'];
-/** In which order columns are taken by their names. */
+/** The order in which fields take their columns. */
 const RANKS = ['exact', 'likely', 'possible'] as const satisfies Fit[];
 type Rank = (typeof RANKS)[number];
 

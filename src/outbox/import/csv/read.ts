@@ -79,7 +79,7 @@ function questionsOf(unclear: MappedColumns['unclear']): AppError {
 
 /** How a file looks before anybody has said how to read it. */
 export interface Inspection extends MappedColumns {
-  /** As columns are chosen by: no two are the same (`distinctNames`). */
+  /** The names by which columns are chosen. No two are equal (`distinctNames`). */
   headers: string[];
   encoding: Encoding;
   delimiter: Delimiter;
@@ -121,9 +121,9 @@ interface Head {
   /** Why no row can be read: the names are not in the encoding that the file seems to have. */
   broken: AppError | null;
   sample: Sample;
-  /** Those of the sample, as they are meant. */
+  /** The rows of the sample, as `asMeant` returns them. */
   cells: string[][];
-  /** Without empty cells behind the last column. In our own results files, with what became of the row at its end, and without the apostrophes that keep a spreadsheet from running a text. */
+  /** Removes empty cells behind the last column. In our own results files it moves the results to the end, and removes the apostrophes before formulas. */
   asMeant(cells: string[]): string[];
 }
 
@@ -254,14 +254,14 @@ const filled = (cells: readonly string[]): number => cells.filter((cell) => cell
 /** MappedColumns that only the table of the outbox has, as `export outbox` writes it. */
 const EXPORTED = ['batch', 'source_key', 'attempts', 'last_error'];
 
-/** It may be of many imports, redacted, or guarded against formulas: what its rows were cannot be told, and every one would be new. */
+/** An export may hold rows of many imports, redacted or guarded against formulas. Its rows cannot be recognised, and every one would be new. */
 function exportedOutbox(): AppError {
   return new AppError('usage', 'this is an export of the outbox: all its posts would be sent a second time', {
     hint: 'Import the file of "feedback-mirror outbox list --batch BATCH --format csv", which tells what was sent. To post them anew all the same, take out the column source_key.',
   });
 }
 
-/** What in another encoding could not become UTF-8. */
+/** The reason why text of another encoding could not become UTF-8. */
 function unsaid(encoding: Encoding): string | undefined {
   if (encoding === 'utf-8') return undefined;
   const isUtf16 = encoding.startsWith('utf-16');

@@ -215,7 +215,7 @@ export const PERSON = vocabulary(
 /** A word for a name: the last letters of "Username" and "Kundenname" say it. */
 export const NAME_WORD =
   /^([a-z]*names?|namen|noms?|nombres?|nomes?|nomi|[a-z]*naam|imi[eę]|nazwa|nazwisko|initials|名前|名字)$/;
-/** Told by the whole header: "Last edited time" is no name. */
+/** Matches the whole header only: "Last edited time" is no name. */
 export const NAME_PART = vocabulary(`
   first, last, given, family, first name, last name, given name, family name, middle name, surname, Vorname, Nachname, Zuname, prénom, prénoms
   apellido, apellidos, sobrenome, sobrenomes, cognome, voornaam, achternaam, imię, nazwisko, 姓, 名`);
