@@ -31,39 +31,13 @@ export function openOutboxStore(options: StoreOptions) {
   const sender = senderLock(options);
   const log = openClaimLog(db, options);
   const commit = <A extends unknown[], R>(work: (...args: A) => R) => immediate(db, work);
-  const { batches } = writes;
   const duplicates = duplicateTable(db);
-  const endAttempt = commit(writes.endAttempt);
-  const claim = commit((request: Claim) => {
-    if (!log.isNewest()) return { refused: 'gone' as const };
-    const row = writes.claim(request);
-    return 'refused' in row ? row : { row, head: log.advance() };
-  });
-  const release = commit(batches.release);
   return {
     ...reads,
-    /** Takes rows in; each is accepted, already there, or in conflict with a row of the same key and other content. */
-    accept: commit((rows: readonly NewRow[], now: number): Acceptance[] => {
-      const taken = writes.accept(rows, iso(now));
-      log.checkAccepted(rows, taken, now);
-      return taken;
-    }),
+    ...recordedWrites(commit, writes, log),
+    ...batchWrites(commit, writes.batches),
     /** One transition of the state machine; null when the row is in no state that it starts from, or its post confirms another row. */
     move: commit(writes.move),
-    /** The row is to be sent: its state, attempt and deadline are on disk before this returns. */
-    claim(request: Claim): OutboxRow | Refusal {
-      const claimed = claim(request);
-      if ('refused' in claimed) return claimed;
-      const { row, head } = claimed;
-      try {
-        log.record(head, row);
-      } catch (error) {
-        // Not recorded means not sent: the row goes back, as if it had not been claimed.
-        endAttempt(notSent(row, request.now, messageOf(error)));
-        throw error;
-      }
-      return row;
-    },
     refusal: writes.refusal,
     /** Replaces the words of a row for a person, and keeps the old ones. Null if the state of the row does not allow it. */
     edit: commit(writes.edit),
@@ -71,16 +45,6 @@ export function openOutboxStore(options: StoreOptions) {
     editAll: commit((edits: readonly Edit[]): number[] =>
       edits.flatMap((edit) => writes.edit(edit)?.id ?? []),
     ),
-    /** A pace of its own for an import, before its first row is accepted. */
-    paceBatch: commit(batches.pace),
-    /** Sets the text before the reference mark of an import, before its first row is accepted. */
-    markBatch: commit(batches.mark),
-    /** No row of the batch is claimed any more until it is resumed; returns how many rows that holds. */
-    pauseBatch: commit(batches.pause),
-    resumeBatch: commit(batches.resume),
-    /** No row of the batch is claimed any more, for good; each of them is still to be moved to `cancelled`. */
-    stopBatch: commit(batches.stop),
-    reopenBatch: commit(batches.reopen),
     /** Likely duplicates of a file that is not imported yet, for a person who decides about them. */
     duplicates: { ...duplicates, keep: commit(duplicates.keep) },
     /** Several rows along one transition, in one transaction; returns how many moved. */
@@ -88,13 +52,6 @@ export function openOutboxStore(options: StoreOptions) {
       (ids: readonly number[], transition: Transition, change: RowChange): number =>
         ids.filter((id) => writes.move(id, transition, change) !== null).length,
     ),
-    /** Frees rows of slow imports whose turn has come; when the next one's comes, or null. */
-    releasePaced(now: number): number | null {
-      if ((batches.nextRelease(now) ?? Number.POSITIVE_INFINITY) <= now) release(now);
-      return batches.nextRelease(now);
-    },
-    /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
-    endAttempt,
     checked: commit(writes.checked),
     noteSeconds: commit(writes.noteSeconds),
     noteCandidates: commit(writes.noteCandidates),
@@ -115,6 +72,65 @@ export function openOutboxStore(options: StoreOptions) {
       sender.leave();
       log.close();
       db.close();
+    },
+  };
+}
+
+type Writes = ReturnType<typeof outboxWriter>;
+type Commit = <A extends unknown[], R>(work: (...args: A) => R) => (...args: A) => R;
+
+/** What the log of claims beside the outbox has to know of. */
+function recordedWrites(commit: Commit, writes: Writes, log: ReturnType<typeof openClaimLog>) {
+  const endAttempt = commit(writes.endAttempt);
+  const claim = commit((request: Claim) => {
+    if (!log.isNewest()) return { refused: 'gone' as const };
+    const row = writes.claim(request);
+    return 'refused' in row ? row : { row, head: log.advance() };
+  });
+  return {
+    /** Takes rows in; each is accepted, already there, or in conflict with a row of the same key and other content. */
+    accept: commit((rows: readonly NewRow[], now: number): Acceptance[] => {
+      const taken = writes.accept(rows, iso(now));
+      log.checkAccepted(rows, taken, now);
+      return taken;
+    }),
+    /** The row is to be sent: its state, attempt and deadline are on disk before this returns. */
+    claim(request: Claim): OutboxRow | Refusal {
+      const claimed = claim(request);
+      if ('refused' in claimed) return claimed;
+      const { row, head } = claimed;
+      try {
+        log.record(head, row);
+      } catch (error) {
+        // Not recorded means not sent: the row goes back, as if it had not been claimed.
+        endAttempt(notSent(row, request.now, messageOf(error)));
+        throw error;
+      }
+      return row;
+    },
+    /** The end of an attempt and where its row goes from there, together; null, and nothing written, where `move` would refuse. */
+    endAttempt,
+  };
+}
+
+/** What a person decides about a whole import. */
+function batchWrites(commit: Commit, batches: Writes['batches']) {
+  const release = commit(batches.release);
+  return {
+    /** A pace of its own for an import, before its first row is accepted. */
+    paceBatch: commit(batches.pace),
+    /** Sets the text before the reference mark of an import, before its first row is accepted. */
+    markBatch: commit(batches.mark),
+    /** No row of the batch is claimed any more until it is resumed; returns how many rows that holds. */
+    pauseBatch: commit(batches.pause),
+    resumeBatch: commit(batches.resume),
+    /** No row of the batch is claimed any more, for good; each of them is still to be moved to `cancelled`. */
+    stopBatch: commit(batches.stop),
+    reopenBatch: commit(batches.reopen),
+    /** Frees rows of slow imports whose turn has come; when the next one's comes, or null. */
+    releasePaced(now: number): number | null {
+      if ((batches.nextRelease(now) ?? Number.POSITIVE_INFINITY) <= now) release(now);
+      return batches.nextRelease(now);
     },
   };
 }
