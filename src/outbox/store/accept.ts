@@ -37,14 +37,9 @@ interface Changing {
 /** Rows of files, programs and agents into the outbox: new ones, those that are there already, and those that come again with other words. */
 export function acceptor(db: Db, options: OpenOptions, { changes, batches, move, edit }: Changing) {
   const suppressed = suppressionList(db, options);
-  // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
-  const insert = db.prepare(`
-    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const isTaken = scalar(db)<[string], number>('SELECT 1 FROM outbox WHERE source_key = ?');
-  const rename = db.prepare('UPDATE outbox SET source_key = ?, changed_at = ? WHERE id = ?');
   const proposed = scalar(db)<[], number>("SELECT count(*) FROM outbox WHERE state = 'proposed'");
   const source = sourceReader(db);
+  const { added, named } = rowAdder(db, changes);
 
   const acceptOne = (row: NewRow, at: string, onHold: number): Acceptance => {
     const found = source(row);
@@ -52,38 +47,6 @@ export function acceptor(db: Db, options: OpenOptions, { changes, batches, move,
     if (canRevive(found, row)) return mendFrom(found, row, at);
     if (source.isSame(found, row)) return already(named(found, row, at));
     return isCorrectable(found) ? mendFrom(found, row, at) : { outcome: 'conflict', id: found.id };
-  };
-
-  const added = (row: NewRow, at: string, onHold: number): Acceptance => {
-    const { batch, line, board, title, content, email, full_name, content_hash } = row;
-    const source_key = freeKey(row.source_key);
-    const words = [board, title, content, email, full_name, content_hash];
-    const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
-    // By place: values by name take a quarter more time.
-    const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
-    const id = Number(lastInsertRowid);
-    row.fileMatches?.add(id);
-    return { outcome: 'accepted', id };
-  };
-
-  /** A row of a file that says the same as another one, and is written in another way, may have taken it. */
-  const freeKey = (key: string): string => {
-    let free = key;
-    for (let n = 2; isTaken.get(free); n++) free = `${key}.${n}`;
-    return free;
-  };
-
-  /** A row that was found by its words has the key of this file from now on: then an edit of it is no new one, nor another board. */
-  const named = (found: StoredRow, { source_key }: NewRow, at: string): StoredRow => {
-    const isKeyLost = isKeyless({ source_key }) && !isKeyless(found);
-    if (found.source_key === source_key || isKeyLost || isTaken.get(source_key)) return found;
-    rename.run(source_key, at, found.id);
-    changes.add('outbox.updated', at, found.id);
-    return found;
-  };
-
-  const already = ({ id, state, post_id, url }: StoredRow): Acceptance => {
-    return { outcome: 'already', id, state, post_id, url };
   };
 
   const mendFrom = (found: StoredRow, row: NewRow, at: string): Acceptance => {
@@ -118,6 +81,49 @@ export function acceptor(db: Db, options: OpenOptions, { changes, batches, move,
     if (ids[0] !== undefined) changes.add(type, at, ids[0], { count: ids.length });
     return taken;
   };
+}
+
+/** Adds rows, and names those that are there by the key of the file. */
+function rowAdder(db: Db, changes: ChangeLog) {
+  // Without RETURNING: for that SQLite keeps a journal of each statement, three times the bytes written for an import.
+  const insert = db.prepare(`
+    INSERT INTO outbox (batch, source_key, line, kind, board, title, content, email, full_name, content_hash, created_at, changed_at, on_hold, state)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const isTaken = scalar(db)<[string], number>('SELECT 1 FROM outbox WHERE source_key = ?');
+  const rename = db.prepare('UPDATE outbox SET source_key = ?, changed_at = ? WHERE id = ?');
+  const added = (row: NewRow, at: string, onHold: number): Acceptance => {
+    const { batch, line, board, title, content, email, full_name, content_hash } = row;
+    const source_key = freeKey(row.source_key);
+    const words = [board, title, content, email, full_name, content_hash];
+    const state = row.isProposed ? [0, 'proposed'] : [onHold, 'ready'];
+    // By place: values by name take a quarter more time.
+    const { lastInsertRowid } = insert.run(batch, source_key, line, kindOf(row), ...words, at, at, ...state);
+    const id = Number(lastInsertRowid);
+    row.fileMatches?.add(id);
+    return { outcome: 'accepted', id };
+  };
+
+  /** A row of a file that says the same as another one, and is written in another way, may have taken it. */
+  const freeKey = (key: string): string => {
+    let free = key;
+    for (let n = 2; isTaken.get(free); n++) free = `${key}.${n}`;
+    return free;
+  };
+
+  /** A row that was found by its words has the key of this file from now on: then an edit of it is no new one, nor another board. */
+  const named = (found: StoredRow, { source_key }: NewRow, at: string): StoredRow => {
+    const isKeyLost = isKeyless({ source_key }) && !isKeyless(found);
+    if (found.source_key === source_key || isKeyLost || isTaken.get(source_key)) return found;
+    rename.run(source_key, at, found.id);
+    changes.add('outbox.updated', at, found.id);
+    return found;
+  };
+
+  return { added, named };
+}
+
+function already({ id, state, post_id, url }: StoredRow): Acceptance {
+  return { outcome: 'already', id, state, post_id, url };
 }
 
 export function kindOf({ email }: PostText): OutboxRow['kind'] {

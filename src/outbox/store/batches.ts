@@ -102,16 +102,6 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     const range = held === 0 ? undefined : ends.get(batch);
     if (range) changes.add('outbox.updated', at, range.first, { count: range.last - range.first + 1 });
   };
-  const paced = db.prepare<[], PacedBatch>(`
-    SELECT batch, per_minute, next_at FROM batches b
-     WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL
-       AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
-  const free = scalar(db)<[string], number>(`
-    SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`);
-  const release = scalar(db)<[string, number], number>(`
-    UPDATE outbox SET on_hold = 0 WHERE id IN (
-      SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)
-    RETURNING id`);
   const mayGoFrom = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
   const change = (batch: string, now: number, orders: Partial<BatchRow>): BatchRow | null => {
@@ -122,21 +112,6 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     const { per_minute: perMinute = null } = orders;
     set.run({ batch, perMinute, nextAt: at, pausedAt: paused_at, cancelledAt: cancelled_at });
     return one.get(batch) ?? null;
-  };
-  /** When the turn of a batch comes. A time further away than its pace explains was written while the clock was ahead. */
-  const turnOf = ({ per_minute, next_at }: PacedBatch, now: number): number => {
-    const at = Date.parse(next_at ?? iso(now));
-    return isDue(at, now, 60_000 / per_minute) ? Math.min(at, now) : at;
-  };
-  const releaseFrom = (paced: PacedBatch, now: number): void => {
-    const { batch, per_minute } = paced;
-    if ((free.get(batch) ?? 0) >= MOST_FREE) return;
-    const interval = 60_000 / per_minute;
-    // As many as a second brings, where the intervals are shorter than the looks at the outbox.
-    const from = Math.max(turnOf(paced, now), now - 1000);
-    const count = Math.max(1, Math.floor((now - from) / interval));
-    for (const id of release.all(batch, count)) changes.add('outbox.updated', iso(now), id);
-    mayGoFrom.run(iso(from + count * interval), batch);
   };
   return {
     pace: (batch: string, perMinute: number, now: number) =>
@@ -167,14 +142,7 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     },
     reopen: (batch: string, now: number): void =>
       void (one.get(batch) && change(batch, now, { cancelled_at: null })),
-    /** When the next row that is held for its turn has it, in milliseconds; null where there is none. */
-    nextRelease(now: number): number | null {
-      const turns = paced.all().map((batch) => turnOf(batch, now));
-      return turns.length === 0 ? null : Math.min(...turns);
-    },
-    release(now: number): void {
-      for (const batch of paced.all()) if (turnOf(batch, now) <= now) releaseFrom(batch, now);
-    },
+    ...pacedBatches(db, changes),
     /** Whether a row of this batch that becomes ready now has to wait, and whether it is to be sent at all. */
     holds(batch: string): { isHeld: boolean; isPaced: boolean; isCancelled: boolean } {
       const orders = one.get(batch);
@@ -185,4 +153,45 @@ export function batchWriter(db: Db, changes: ChangeLog) {
       };
     },
   };
+}
+
+/** Imports with a pace of their own: their rows are held, and freed one after the other. */
+function pacedBatches(db: Db, changes: ChangeLog) {
+  const paced = db.prepare<[], PacedBatch>(`
+    SELECT batch, per_minute, next_at FROM batches b
+     WHERE per_minute IS NOT NULL AND paused_at IS NULL AND cancelled_at IS NULL
+       AND EXISTS (SELECT 1 FROM outbox o WHERE o.batch = b.batch AND o.state = 'ready' AND o.on_hold = 1)`);
+  const free = scalar(db)<[string], number>(`
+    SELECT count(*) FROM (SELECT 1 FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 0 LIMIT ${MOST_FREE})`);
+  const release = scalar(db)<[string, number], number>(`
+    UPDATE outbox SET on_hold = 0 WHERE id IN (
+      SELECT id FROM outbox WHERE batch = ? AND state = 'ready' AND on_hold = 1 ORDER BY not_before, id LIMIT ?)
+    RETURNING id`);
+  const mayGoFrom = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
+  const releaseFrom = (paced: PacedBatch, now: number): void => {
+    const { batch, per_minute } = paced;
+    if ((free.get(batch) ?? 0) >= MOST_FREE) return;
+    const interval = 60_000 / per_minute;
+    // As many as a second brings, where the intervals are shorter than the looks at the outbox.
+    const from = Math.max(turnOf(paced, now), now - 1000);
+    const count = Math.max(1, Math.floor((now - from) / interval));
+    for (const id of release.all(batch, count)) changes.add('outbox.updated', iso(now), id);
+    mayGoFrom.run(iso(from + count * interval), batch);
+  };
+  return {
+    /** When the next row that is held for its turn has it, in milliseconds; null where there is none. */
+    nextRelease(now: number): number | null {
+      const turns = paced.all().map((batch) => turnOf(batch, now));
+      return turns.length === 0 ? null : Math.min(...turns);
+    },
+    release(now: number): void {
+      for (const batch of paced.all()) if (turnOf(batch, now) <= now) releaseFrom(batch, now);
+    },
+  };
+}
+
+/** When the turn of a batch comes. A time further away than its pace explains was written while the clock was ahead. */
+function turnOf({ per_minute, next_at }: PacedBatch, now: number): number {
+  const at = Date.parse(next_at ?? iso(now));
+  return isDue(at, now, 60_000 / per_minute) ? Math.min(at, now) : at;
 }

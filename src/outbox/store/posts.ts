@@ -116,18 +116,10 @@ export function postReader(db: Db) {
     SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.first_sent_at, o.email, o.matched, o.id AS row
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
-  const firstSweep = scalar(db)<[], string | null>(`
-    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1`);
-  // Each is the end of an index; with a condition SQLite would walk over all of it.
-  const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
-    scalar(db)<[], number | null>(`SELECT ${which}`),
-  );
   const live = scalar(db)<[], number>(`
     SELECT (SELECT count(*) FROM posts) - (SELECT count(*) FROM posts WHERE deleted_at IS NOT NULL)`);
   const liveSince = scalar(db)<{ id: number; created: string }, number>(`
     SELECT count(*) FROM posts WHERE id >= $id AND created > $created AND deleted_at IS NULL`);
-  const lastRun = scalar(db)<[], string>(`
-    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
     postsSince({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] {
@@ -147,18 +139,30 @@ export function postReader(db: Db) {
     liveCount: (since?: { id: number; created: string }) =>
       (since === undefined ? live.get() : liveSince.get(since)) ?? 0,
     /** What is known of the upstream's posts before one is sent. */
-    knowledge(): Knowledge {
-      const readAt = lastRun.get();
-      const sweptAt = firstSweep.get() ?? null;
-      const ids = [bound?.get(), sweptAt === null ? null : listed?.get()].filter(
-        (id) => typeof id === 'number',
-      );
-      return {
-        maxId: ids.length === 0 ? null : Math.max(...ids),
-        readAt: readAt === undefined ? null : Date.parse(readAt),
-        sweptAt,
-      };
-    },
+    knowledge: knowledgeReader(db),
+  };
+}
+
+function knowledgeReader(db: Db): () => Knowledge {
+  const firstSweep = scalar(db)<[], string | null>(`
+    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1`);
+  // Each is the end of an index; with a condition SQLite would walk over all of it.
+  const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
+    scalar(db)<[], number | null>(`SELECT ${which}`),
+  );
+  const lastRun = scalar(db)<[], string>(`
+    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
+  return () => {
+    const readAt = lastRun.get();
+    const sweptAt = firstSweep.get() ?? null;
+    const ids = [bound?.get(), sweptAt === null ? null : listed?.get()].filter(
+      (id) => typeof id === 'number',
+    );
+    return {
+      maxId: ids.length === 0 ? null : Math.max(...ids),
+      readAt: readAt === undefined ? null : Date.parse(readAt),
+      sweptAt,
+    };
   };
 }
 

@@ -39,23 +39,48 @@ const IS_IMPORTED = "(source_key LIKE 'row:%' OR source_key LIKE 'key:%')";
 /** Looks up by key, by former keys, by words and by first words what `decide/identity.ts` compares. */
 export function sourceReader(db: Db): SourceReader {
   const byKey = db.prepare<[string], StoredRow>('SELECT * FROM outbox WHERE source_key = ?');
-  const byWords = db.prepare<[string, number], StoredRow>(`
-    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND ${IS_IMPORTED} ORDER BY id`);
-  // Most rows of a file say what no other does: asking takes a fifth of the time of beginning to go through those that do.
-  const isSaid = db.prepare('SELECT 1 FROM outbox WHERE content_hash = ?');
-  const firstEdit = scalar(db)<[number], string>(
-    'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
-  );
-  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
-  const edited = db.prepare<[], { id: number; before: string }>(`
-    SELECT e.outbox_id AS id, e.before FROM outbox_edits e JOIN outbox o ON o.id = e.outbox_id
-     WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
-  const firstWords = (): { id: number; post: PostText }[] =>
-    edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
   const otherKeys = db.prepare<[string, string], StoredRow>(`
     SELECT * FROM outbox WHERE content_hash = ? AND source_key <> ? AND source_key LIKE 'key:%' ORDER BY id`);
   const anyPadded = db.prepare(
     "SELECT 1 FROM outbox WHERE source_key >= 'key:0' AND source_key < 'key:1' LIMIT 1",
+  );
+  const { isSameBoard, saysSame } = comparison(db);
+  const { alike, mended } = wordReader(db, isSameBoard);
+  const named = (row: NewRow): StoredRow | undefined => {
+    const found = byKey.get(row.source_key);
+    return found && isKeyless(row) && row.fileMatches?.has(found.id) ? undefined : found;
+  };
+  const former = (row: NewRow): StoredRow | undefined =>
+    row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
+  const known = (row: NewRow): StoredRow | null => {
+    // A file of cancelled rows means those, and not others that say the same.
+    const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
+    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
+  };
+  const find = (row: NewRow): StoredRow | null => {
+    const found = known(row);
+    if (found) row.fileMatches?.add(found.id);
+    return found;
+  };
+  const zeroesApart = (row: NewRow): StoredRow | null => {
+    const number = keyNumber(row);
+    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
+    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
+    const isMeant = (each: StoredRow): boolean =>
+      keyNumber(each) === number && !row.fileMatches?.has(each.id) && isSamePost(each, row, isSameBoard);
+    const found = rows.find(isMeant);
+    return found && !known(row) ? found : null;
+  };
+  return Object.assign(find, {
+    zeroesApart,
+    isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
+  });
+}
+
+/** Compares rows with those of the outbox, by the boards that the mirror knows and by the words before the first edit. */
+function comparison(db: Db) {
+  const firstEdit = scalar(db)<[number], string>(
+    'SELECT before FROM outbox_edits WHERE outbox_id = ? AND n = 1',
   );
   const boardIds = scalar(db)<[string, string], number>(`
     SELECT id FROM boards WHERE slug = ? UNION SELECT board_id FROM former_board_slugs WHERE slug = ?`);
@@ -68,12 +93,21 @@ export function sourceReader(db: Db): SourceReader {
     const before = firstEdit.get(found.id);
     return before !== undefined && isSameText(JSON.parse(before) as PostText, row, isSameBoard);
   };
-  const named = (row: NewRow): StoredRow | undefined => {
-    const found = byKey.get(row.source_key);
-    return found && isKeyless(row) && row.fileMatches?.has(found.id) ? undefined : found;
-  };
-  const former = (row: NewRow): StoredRow | undefined =>
-    row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
+  return { isSameBoard, saysSame };
+}
+
+/** Finds rows by their words: those of now, and those before the first edit. */
+function wordReader(db: Db, isSameBoard: SameBoard) {
+  const byWords = db.prepare<[string, number], StoredRow>(`
+    SELECT * FROM outbox WHERE content_hash = ? AND id > ? AND ${IS_IMPORTED} ORDER BY id`);
+  // Most rows of a file say what no other does: asking takes a fifth of the time of beginning to go through those that do.
+  const isSaid = db.prepare('SELECT 1 FROM outbox WHERE content_hash = ?');
+  const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
+  const edited = db.prepare<[], { id: number; before: string }>(`
+    SELECT e.outbox_id AS id, e.before FROM outbox_edits e JOIN outbox o ON o.id = e.outbox_id
+     WHERE e.n = 1 AND ${IS_IMPORTED} ORDER BY e.outbox_id`);
+  const firstWords = (): { id: number; post: PostText }[] =>
+    edited.all().map(({ id, before }) => ({ id, post: JSON.parse(before) as PostText }));
   const alike = (row: NewRow, isRevived = false): StoredRow | undefined => {
     for (const words of hashesOf(row)) {
       const found = isSaid.get(words) ? alikeIn(words, row, isRevived) : undefined;
@@ -115,27 +149,5 @@ export function sourceReader(db: Db): SourceReader {
       .flatMap(({ id }) => byId.get(id) ?? [])
       .find((each) => isOtherForm(each, row, fileMatches));
   };
-  const known = (row: NewRow): StoredRow | null => {
-    // A file of cancelled rows means those, and not others that say the same.
-    const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
-    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
-  };
-  const find = (row: NewRow): StoredRow | null => {
-    const found = known(row);
-    if (found) row.fileMatches?.add(found.id);
-    return found;
-  };
-  const zeroesApart = (row: NewRow): StoredRow | null => {
-    const number = keyNumber(row);
-    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
-    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
-    const isMeant = (each: StoredRow): boolean =>
-      keyNumber(each) === number && !row.fileMatches?.has(each.id) && isSamePost(each, row, isSameBoard);
-    const found = rows.find(isMeant);
-    return found && !known(row) ? found : null;
-  };
-  return Object.assign(find, {
-    zeroesApart,
-    isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
-  });
+  return { alike, mended };
 }
