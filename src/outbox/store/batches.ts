@@ -88,20 +88,9 @@ export function batchWriter(db: Db, changes: ChangeLog) {
                        paused_at = $pausedAt, cancelled_at = $cancelledAt WHERE batch = $batch`);
   const setMark = db.prepare('UPDATE batches SET mark = ? WHERE batch = ?');
   const one = db.prepare<[string], BatchRow>('SELECT * FROM batches WHERE batch = ?');
-  // How long ago a row was looked for must show after a pause: it is looked for once more where that is long.
-  const holdAll = db.prepare(`
-    UPDATE outbox SET on_hold = ?, changed_at = iif(not_found > 0, changed_at, ?)
-     WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
-  const ends = db.prepare<[string], { first: number; last: number }>(`
-    SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'`);
+  const hold = rowHolder(db, changes);
   const countReady = scalar(db)<[string], number>(`
     SELECT count(*) FROM outbox WHERE batch = ? AND state = 'ready'`);
-  // One change for all of them, from the first to the last: a consumer reads a row between them that belongs to another batch for nothing.
-  const hold = (onHold: number, at: string, batch: string): void => {
-    const held = holdAll.run(onHold, at, batch, onHold).changes;
-    const range = held === 0 ? undefined : ends.get(batch);
-    if (range) changes.add('outbox.updated', at, range.first, { count: range.last - range.first + 1 });
-  };
   const mayGoFrom = db.prepare('UPDATE batches SET next_at = ? WHERE batch = ?');
 
   const change = (batch: string, now: number, orders: Partial<BatchRow>): BatchRow | null => {
@@ -152,6 +141,22 @@ export function batchWriter(db: Db, changes: ChangeLog) {
         isCancelled: orders !== undefined && orders.cancelled_at !== null,
       };
     },
+  };
+}
+
+/** Holds the rows of a batch that are ready, or frees them. */
+function rowHolder(db: Db, changes: ChangeLog) {
+  // How long ago a row was looked for must show after a pause: it is looked for once more where that is long.
+  const holdAll = db.prepare(`
+    UPDATE outbox SET on_hold = ?, changed_at = iif(not_found > 0, changed_at, ?)
+     WHERE batch = ? AND state = 'ready' AND on_hold <> ?`);
+  const ends = db.prepare<[string], { first: number; last: number }>(`
+    SELECT min(id) AS first, max(id) AS last FROM outbox WHERE batch = ? AND state = 'ready'`);
+  // One change for all of them, from the first to the last: a consumer reads a row between them that belongs to another batch for nothing.
+  return (onHold: number, at: string, batch: string): void => {
+    const held = holdAll.run(onHold, at, batch, onHold).changes;
+    const range = held === 0 ? undefined : ends.get(batch);
+    if (range) changes.add('outbox.updated', at, range.first, { count: range.last - range.first + 1 });
   };
 }
 
