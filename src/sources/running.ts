@@ -92,12 +92,7 @@ export function runSource(plan: SourcePlan, log: Logger, sweeps: Sweeps): Runnin
     progress: async () => (opened ? await opened.service.progress() : null),
     async site() {
       if (opened === null) throw notOpen(plan.name, trouble);
-      const now = opened;
-      now.site ??= inSource(plan.name, () => siteOf(now, metrics, `/s/${plan.name}`)).catch((error) => {
-        now.site = null;
-        throw error;
-      });
-      return await now.site;
+      return await onceOpen(opened, plan.name, metrics);
     },
     async close() {
       stop.abort(new AppError('interrupted', 'the source is stopping'));
@@ -106,6 +101,15 @@ export function runSource(plan: SourcePlan, log: Logger, sweeps: Sweeps): Runnin
       await closeOpened();
     },
   };
+}
+
+/** The site is opened with the first request for it. One that could not be opened is tried again. */
+function onceOpen(opened: Opened, name: string, metrics: Metrics): Promise<Site> {
+  opened.site ??= inSource(name, () => siteOf(opened, metrics, `/s/${name}`)).catch((error) => {
+    opened.site = null;
+    throw error;
+  });
+  return opened.site;
 }
 
 async function close({ app, service, site }: Opened): Promise<void> {

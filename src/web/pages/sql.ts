@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Cell, SqlAnswer, SqlInfo } from '../../http/dashboard/sql.ts';
 import type { SavedQuery } from '../../query/saved.ts';
@@ -32,28 +33,9 @@ export const page = pageOf<SqlInfo>({
 function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   const given = place.url.searchParams.get('q') ?? '';
   const [host, editor] = [useRef<HTMLDivElement>(null), useRef<SqlEditor>(null)];
-  const [result, setResult] = useState<Child>(null);
-  const [running, setRunning] = useState<Running | null>(null);
   const [taken, setTaken] = useState<SavedQuery | null>(null);
-  const abort = useRef(new AbortController());
+  const { shown, attempt, stop } = useAttempt();
   const text = (): string => editor.current?.text() ?? '';
-
-  /** One statement at a time: the next one ends the last, whose answer is gone from the page as soon as another one runs. */
-  const attempt = async (work: (signal: AbortSignal) => Promise<Child>): Promise<void> => {
-    abort.current.abort();
-    const mine = new AbortController();
-    abort.current = mine;
-    const cancel = (): void => {
-      mine.abort();
-      setRunning(null);
-      setResult(banner('plain', 'Cancelled.'));
-    };
-    setRunning({ since: Date.now(), cancel });
-    const found = await work(mine.signal).catch(failure);
-    if (mine.signal.aborted) return;
-    setRunning(null);
-    setResult(found);
-  };
   const run = (): Promise<void> =>
     attempt(async (signal) => {
       remember(text());
@@ -71,7 +53,7 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
     const opened = openSqlEditor(host.current, { text: '', tables: info.tables, onRun: () => void run() });
     editor.current = opened;
     return () => {
-      abort.current.abort();
+      stop();
       opened.close();
     };
   }, []);
@@ -93,24 +75,12 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
     if (text().trim() === '') editor.current?.focus();
     else shelf.save('Save this statement', text(), taken, setTaken);
   };
-  const onSubmit = (event: Event): void => {
-    event.preventDefault();
-    void run();
-  };
   const download = (): void =>
     void attempt(async (signal) => banner('good', await downloadCsv(text(), info.limits.file, signal)));
-  const statement = h(
-    'form',
-    { onSubmit },
-    h('div.editor', { id: 'sql', ref: host }),
-    h(
-      'div.actions',
-      h('button.main', { type: 'submit' }, 'Run'),
-      button('Download CSV', download),
-      button('Save', save),
-      h('span.note.keys', 'Ctrl + Enter runs it'),
-    ),
-  );
+  const statement = statementForm(host, () => void run(), [
+    button('Download CSV', download),
+    button('Save', save),
+  ]);
   const examples = EXAMPLES.map(({ name, sql }) => h('li', taker(name, sql, null)));
   return [
     pageHead('SQL', 'Everything in the mirror, read-only.'),
@@ -119,7 +89,7 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
       h(
         'div.stacked',
         card({ title: 'Statement' }, statement),
-        h('div.stacked', { 'aria-live': 'polite' }, running ? h(Progress, running) : result),
+        h('div.stacked', { 'aria-live': 'polite' }, shown),
       ),
       h(
         'div.stacked',
@@ -133,6 +103,47 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
       ),
     ),
   ];
+}
+
+/** One statement at a time: the next one ends the last, whose answer is gone from the page as soon as another one runs. */
+function useAttempt() {
+  const [result, setResult] = useState<Child>(null);
+  const [running, setRunning] = useState<Running | null>(null);
+  const abort = useRef(new AbortController());
+  const attempt = async (work: (signal: AbortSignal) => Promise<Child>): Promise<void> => {
+    abort.current.abort();
+    const mine = new AbortController();
+    abort.current = mine;
+    const cancel = (): void => {
+      mine.abort();
+      setRunning(null);
+      setResult(banner('plain', 'Cancelled.'));
+    };
+    setRunning({ since: Date.now(), cancel });
+    const found = await work(mine.signal).catch(failure);
+    if (mine.signal.aborted) return;
+    setRunning(null);
+    setResult(found);
+  };
+  return { shown: running ? h(Progress, running) : result, attempt, stop: () => abort.current.abort() };
+}
+
+function statementForm(host: RefObject<HTMLDivElement | null>, run: () => void, others: VNode[]): VNode {
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    run();
+  };
+  return h(
+    'form',
+    { onSubmit },
+    h('div.editor', { id: 'sql', ref: host }),
+    h(
+      'div.actions',
+      h('button.main', { type: 'submit' }, 'Run'),
+      ...others,
+      h('span.note.keys', 'Ctrl + Enter runs it'),
+    ),
+  );
 }
 
 /** For how long the statement runs, and the way to end it. */

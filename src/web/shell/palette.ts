@@ -85,26 +85,27 @@ function Palette({ pages, close, go }: PaletteOptions): VNode {
       },
       onKeyDown,
     }),
-    h(
-      'ul.palette-list',
-      { id: 'palette-list', role: 'listbox', 'aria-label': 'Where to' },
-      entries.map((entry, i) =>
-        h(
-          'li',
-          {
-            key: `${entry.kind} ${entry.href}`,
-            id: `palette-${i}`,
-            role: 'option',
-            'aria-selected': i === chosen,
-            onClick: () => take(entry),
-          },
-          h('span', { dir: 'auto' }, entry.text),
-          h('span.note', entry.kind),
-        ),
-      ),
-    ),
+    entryList(entries, chosen, take),
     entries.length === 0 ? h('p.note', 'Nothing is found.') : null,
   );
+}
+
+function entryList(entries: readonly Entry[], chosen: number, take: (entry: Entry) => void): VNode {
+  const items = entries.map((entry, i) =>
+    h(
+      'li',
+      {
+        key: `${entry.kind} ${entry.href}`,
+        id: `palette-${i}`,
+        role: 'option',
+        'aria-selected': i === chosen,
+        onClick: () => take(entry),
+      },
+      h('span', { dir: 'auto' }, entry.text),
+      h('span.note', entry.kind),
+    ),
+  );
+  return h('ul.palette-list', { id: 'palette-list', role: 'listbox', 'aria-label': 'Where to' }, items);
 }
 
 function otherSources(all: SourcesAnswer | null): string[] {
