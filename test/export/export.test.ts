@@ -20,6 +20,7 @@ import { AppError, codeOf, storageError } from '../../src/base/errors.ts';
 import { exportMirror } from '../../src/export/export.ts';
 import { EXPORT_FORMATS } from '../../src/export/formats.ts';
 import { EXPORT_TABLES, TABLES } from '../../src/export/store/tables.ts';
+import { createRedactor } from '../../src/text/redact.ts';
 import { fakeClock } from '../support/clock.ts';
 import { type ExportMirror, NEW, OLD, openMirror, PERSON, request } from './mirror.ts';
 
@@ -325,6 +326,22 @@ describe('an export', () => {
       assert.equal(statSync(folder).mode & 0o777, 0o700);
       assert.equal(readdirSync(folder).length, EXPORT_TABLES.length + 1);
     }
+  });
+
+  it('says in its manifest which rows it left out, and whether addresses are hidden', async (t) => {
+    const mirror = await openMirror(t);
+    mirror.addPosts(1, 2);
+    const folder = join(mirror.folder, 'out');
+    const optionsOf = async (changes: Parameters<typeof request>[1]): Promise<object> =>
+      (await exportMirror(mirror.source(), request({ folder }, changes))).options;
+    const all = { since: null, live: false, raw: false, redacted: null };
+    assert.deepEqual(await optionsOf({}), all);
+    assert.deepEqual(await optionsOf({ since: OLD, live: true }), { ...all, since: OLD, live: true });
+    assert.deepEqual(await optionsOf({ format: 'csv', raw: true }), { ...all, raw: true });
+    assert.deepEqual(await optionsOf({ redact: createRedactor(Buffer.alloc(32)) }), {
+      ...all,
+      redacted: 'emails',
+    });
   });
 
   it('that is stopped half-way leaves older files as they were, and nothing of its own', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bucketsOf, calendarOf, momentOf, periodOf, priorTo } from '../../src/reports/moment.ts';
-import { coverage } from '../../src/reports/watching.ts';
+import { coverage, ifRead } from '../../src/reports/watching.ts';
 
 const NOW = Date.parse('2026-01-31T15:30:00.000Z');
 const UTC = calendarOf('UTC');
@@ -36,6 +36,17 @@ describe('the period of a report', () => {
   it('has one before it that is just as long', () => {
     const span = { since: '2026-01-11T00:00:00.000Z', until: '2026-01-31T06:00:00.000Z' };
     assert.equal(priorTo(span), '2025-12-21T18:00:00.000Z');
+  });
+});
+
+describe('a week without anything', () => {
+  const last = Date.parse('2026-01-19T00:00:00.000Z');
+
+  it('is not known if it begins after the last look at the list', () => {
+    assert.equal(ifRead(last, '2026-01-19T00:00:00.001Z'), null);
+    assert.equal(ifRead(last, '2026-01-19T00:00:00.000Z'), 0);
+    assert.equal(ifRead(null, '2026-01-26T00:00:00.000Z'), 0);
+    assert.equal(ifRead(last, '2026-01-26T00:00:00.000Z', 3), 3);
   });
 });
 
