@@ -240,9 +240,9 @@ describe('a create that is under way when the sender is to stop', () => {
     const clock = { ...bench.clock, sleep };
     const result = await push({ ...bench.context, client, clock, signal: stop.signal }, id);
     assert.deepEqual([result.sent, seen], [true, [false, true]]);
-    assert.deepEqual(
-      [asked.map(({ ms }) => ms), asked[0]?.signal?.aborted],
-      [[8000], true],
+    assert.deepEqual(new Set(asked.map(({ ms }) => ms)), new Set([8000]));
+    assert.ok(
+      asked.every(({ signal: waiting }) => waiting?.aborted),
       'nothing is left waiting',
     );
     assert.equal((await bench.row(id)).state, 'confirmed');
