@@ -165,7 +165,9 @@ function checksOf(fleet: Fleet): Health['checks'] {
   const trouble = fleet.trouble();
   if (trouble === null) return [];
   const detail = `${trouble}: nothing is sent, and what this machine shows may be old`;
-  return [{ name: 'fleet', ok: true, warning: true, detail, runbook: runbookOf('fleet-unconfirmed') }];
+  return [
+    { name: 'fleet', ok: fleet.hasAsked(), warning: true, detail, runbook: runbookOf('fleet-unconfirmed') },
+  ];
 }
 
 interface Reading {

@@ -87,6 +87,11 @@ export class Fleet {
     return held !== undefined && !held.isStopping && maySend(held.asked, this.#moment());
   }
 
+  /** Before it, this machine knows of no other one. */
+  hasAsked(): boolean {
+    return this.#asked !== null;
+  }
+
   /** Why nothing is confirmed; null while PostgreSQL answers. */
   trouble(): string | null {
     return maySend(this.#asked, this.#moment()) ? null : this.#trouble;

@@ -48,7 +48,7 @@ const ANSWER_MS = 3000;
 interface Own {
   metrics: Metrics;
   log: Logger;
-  /** Of the fleet; left out where this machine is alone. A machine of a fleet that has no source is ready. */
+  /** Of the fleet; left out where this machine is alone. A machine of a fleet that has no source is ready once it has asked PostgreSQL. */
   checks?: () => Health['checks'];
   /** Whether browsers sign in. */
   hasLogin: boolean;
@@ -64,15 +64,16 @@ export function addOverview(
   app.get('/readyz', async (_request, reply) => {
     const sources = await read();
     // A restart helps no source whose service is away, and would stop the others.
-    const ready =
-      sources.some((source) => source.ready) || (fleetChecks !== undefined && sources.length === 0);
+    const ofFleet = fleetChecks?.() ?? null;
+    const isIdle = sources.length === 0 && ofFleet !== null && ofFleet.every(({ ok }) => ok);
+    const ready = sources.some((source) => source.ready) || isIdle;
     const checks = sources.flatMap(({ name, checks }) =>
       checks.map((check) => ({ ...check, name: `${name} ${check.name}` })),
     );
     const states = Object.fromEntries(sources.map((source) => [source.name, source.ready]));
     return reply
       .code(ready ? 200 : 503)
-      .send({ ready, sources: states, checks: [...checks, ...(fleetChecks?.() ?? [])] });
+      .send({ ready, sources: states, checks: [...checks, ...(ofFleet ?? [])] });
   });
   app.get('/metrics', async (_request, reply) =>
     reply.type(own.contentType).send(await mergedText([own, ...set.all().map(({ metrics }) => metrics)])),

@@ -40,7 +40,7 @@ const LINES = '    push_per_minute: 120\n    push_settle: 2s\n    head_every: 10
 /** A source moves in a second at the very least: creates of two machines closer together come from two senders. */
 const CLOSE_MS = 1000;
 const QUIET_MS = 600_000;
-const TAKEOVER_MS = 180_000;
+const TAKEOVER_MS = 600_000;
 
 const random = streamOf(seed, 'fleet rounds');
 const folder = temporaryFolder('fleet');
