@@ -1,44 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
+import { spansOf, startCollector } from '../support/collector.ts';
 import { openSite } from '../support/mirror-site.ts';
 import { until } from '../support/until.ts';
 import { importTitles, logOf, startService } from './runs.ts';
-
-/** A span as OTLP/HTTP spells it in JSON. */
-interface Span {
-  name: string;
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  attributes: { key: string; value: Record<string, unknown> }[];
-}
-
-interface Traces {
-  resourceSpans: {
-    resource: { attributes: Span['attributes'] };
-    scopeSpans: { spans: Span[] }[];
-  }[];
-}
-
-/** A collector that keeps what it is sent. */
-async function startCollector(t: TestContext): Promise<{ url: string; received: Traces[] }> {
-  const received: Traces[] = [];
-  const server = createServer(async (request, response) => {
-    assert.equal(`${request.method} ${request.url}`, 'POST /v1/traces');
-    received.push((await json(request)) as Traces);
-    response.setHeader('content-type', 'application/json').end('{}');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
-}
 
 describe('traces', () => {
   it('nest upstream requests in passes and creates, without texts and names', async (t) => {
@@ -46,9 +13,7 @@ describe('traces', () => {
     const site = await openSite(t);
     const service = await startService(site, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     await importTitles(site, ['Teleport to the office']);
-    const all = () => collector.received.flatMap(({ resourceSpans }) => resourceSpans);
-    const spans = () => all().flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-    const named = (name: string) => spans().find((span) => span.name === name);
+    const named = (name: string) => spansOf(collector).find((span) => span.name === name);
     await until('a create, a sweep and their requests', () =>
       ['push', 'sync posts sweep', 'GET listPosts', 'POST createPost'].every((name) => named(name)),
     );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { spansOf, startCollector } from '../support/collector.ts';
 import { until } from '../support/until.ts';
 import { place, type Started, start, tokenOf } from './place.ts';
 
@@ -138,6 +139,31 @@ describe('the service of several sources', () => {
         .match(/"event":"source.started","source":"acme"|"source":"acme","event":"source.started"/g)?.length,
       1,
     );
+  });
+
+  it('names the source in the spans of its sweeps and head passes', async (t) => {
+    const collector = await startCollector(t);
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 5 } });
+    site.write(['acme', 'beta'], { acme: '    head_every: 1s\n', beta: '    head_every: 1s\n' });
+    const service = await start(t, site, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const sourcesOf = (name: string): string[] =>
+      spansOf(collector)
+        .filter((span) => span.name === name)
+        .flatMap(({ attributes }) => attributes.filter(({ key }) => key === 'source'))
+        .map(({ value }) => String(value.stringValue));
+    await until('both have swept, and looked at the newest posts', () =>
+      ['sync posts sweep', 'sync posts head'].every((name) => {
+        const found = sourcesOf(name);
+        return found.includes('acme') && found.includes('beta');
+      }),
+    );
+    const [sweep] = spansOf(collector).filter(({ name }) => name === 'sync posts sweep');
+    assert.ok(
+      spansOf(collector).some(
+        ({ name, parentSpanId }) => name === 'GET listPosts' && parentSpanId === sweep?.spanId,
+      ),
+    );
+    assert.equal(await service.stop(), 0);
   });
 
   it('goes on with the others where one is refused and one cannot be reached', async (t) => {
