@@ -249,7 +249,7 @@ function dotenvText(folder: string): string {
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     if (errno(error) === 'ENOENT') return '';
-    throw new AppError('usage', `the file ${path} cannot be read (${errno(error)}): mend or remove it`);
+    throw new AppError('usage', `the file ${path} cannot be read (${errno(error)}): correct or remove it`);
   }
 }
 

@@ -41,7 +41,7 @@ export const syncSweep: JobDefinition = {
 };
 
 const BUSY = 'another pass over this list is under way';
-const STOPPED = 'stopped; it goes on from there';
+const STOPPED = 'stopped; it continues from there';
 
 interface PassOptions {
   onPage?: (pass: Pass) => void;

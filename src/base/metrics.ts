@@ -189,7 +189,7 @@ function createEvents(registry: Registry) {
 /** What is asked for at every scrape: what it tells, and by which labels. */
 const STATES = {
   ready: ['1 while the service does its work, as /readyz judges it, else 0.', []],
-  trouble_since_seconds: ['Since when a person has to see to something, in seconds since 1970.', ['symptom']],
+  trouble_since_seconds: ['Since when something needs a person, in seconds since 1970.', ['symptom']],
   sync_lag_seconds: ['Time since the last complete pass.', ['resource', 'mode']],
   held_deletions: ['Rows that the mass-delete guard keeps until a person accepts.', ['resource']],
   quarantined_rows: ['Rows of the upstream that could not be read.', ['resource']],

@@ -88,7 +88,7 @@ export function changeFeed(db: Db, source: string | null = null) {
     ),
     /** The same position as a change of now, with `now` for the last one; fails with `gone` where `after` would. */
     resolve: db.transaction((since: string) => positions.of(positions.check(since))),
-    /** What came after a position, as of one moment. Fails with `gone` where the feed does not go on from there. */
+    /** What came after a position, as of one moment. Fails with `gone` where the feed does not continue from there. */
     after: db.transaction(after),
     /** One change in the form that `after` gives. Null if there is no change with that number. */
     find(number: number): Change | null {
@@ -165,7 +165,7 @@ function feedPositions(db: Db) {
 }
 
 function gone(why: string): AppError {
-  return new AppError('gone', `the feed does not go on from there: ${why}`, {
+  return new AppError('gone', `the feed does not continue from there: ${why}`, {
     hint: 'Start again from a snapshot: take the position first, then read the tables or an export, then follow from it.',
   });
 }

@@ -23,7 +23,7 @@ export function register(program: Command, stop: AbortSignal): void {
       '--since <position>',
       'only what came after this number or position; "now" for what comes from now on',
     )
-    .option('--follow', 'go on printing changes as they come')
+    .option('--follow', 'keep printing changes as they come')
     .option('--all', 'of all sources of sources.yaml; a position is over all of them')
     .option(
       '--type <type>',
@@ -37,9 +37,9 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-Every change has a number that is never given out again. Keep the "position" of the last line you have handled, and go on
+Every change has a number that is never given out again. Keep the "position" of the last line you have handled, and continue
 from it with --since. Without --since the output begins with the oldest change that is kept (CHANGES_KEEP). Rows of the
-first sweep are no changes: begin with an export. Where the feed does not go on from a position, because it was away for too
+first sweep are no changes: begin with an export. Where the feed does not continue from a position, because it was away for too
 long or the mirror was put back to an earlier state, the exit code is 5: take a new export.
 
 Examples:
@@ -60,7 +60,7 @@ interface Reading {
 
 /**
  * A file that is replaced stays as it was for whoever has it open, and no news ever come. So a feed that is followed is opened anew where
- * another file is in its place; the position tells whether it goes on from there.
+ * another file is in its place; the position tells whether it continues from there.
  */
 async function changes({ contexts, isTogether }: Together, flags: ChangesFlags): Promise<void> {
   const [context] = contexts as [Context];

@@ -13,7 +13,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('doctor')
     .description('check settings, data folder, mirror, upstream, queue and service, and say what to do')
     .option('--deep', 'read every page of a large mirror too: 20 s a gigabyte')
-    .option('--rebuild', 'make what reports add up anew from the rows of the mirror, then check')
+    .option('--rebuild', 'make what reports add up again from the rows of the mirror, then check')
     .addHelpText('after', HELP)
     .action((flags: Flags) => eachSource(openContexts(program, stop), (context) => doctor(context, flags)));
 }

@@ -160,7 +160,7 @@ function receiptText(receipt: Receipt, unfinished: string[]): string {
   const parts = [
     `${who} erased at ${erasedAt}, receipt ${id}`,
     isEmpty ? `Nothing ${isNew ? '' : 'more '}of them was in the mirror.` : countsText(counts, 'erased'),
-    `Kept from coming back: ${who} stands on the suppression list, as a keyed hash.`,
+    `Kept from coming back: ${who} is on the suppression list, as a keyed hash.`,
     notReachedText(receipt),
   ];
   if (unfinished.length > 0)
@@ -208,7 +208,7 @@ function notReachedText(receipt: Receipt): string {
     ...(postgresCopy ? [`- ${COPY_TEXT}`] : []),
     ...exports.map((path) => `- the export ${path}, made before`),
     ...naming.map((path) => `- the file ${path}: it shows the person`),
-    ...(backupRenewed ? ['The copy kept in the data folder was made anew.'] : []),
+    ...(backupRenewed ? ['The copy in the data folder was renewed.'] : []),
   ].join('\n');
 }
 

@@ -341,7 +341,7 @@ async function report(context: Context, request: Request, run: Run, options: Run
   if (needsSomebody(tally.refused, tally.alreadyBy, states)) process.exitCode = EXIT_CODES.partial;
 }
 
-const GO_ON = 'Run the same command again to go on, or "feedback-mirror start".';
+const GO_ON = 'Run the same command again to continue, or "feedback-mirror start".';
 
 /** However the waiting ends, the results say how things stand then. */
 async function waitAll({ sending, batches, refresher }: Run, patienceMs: number): Promise<StateCounts> {

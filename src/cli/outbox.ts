@@ -106,7 +106,7 @@ function furtherDecisions(outbox: Command, open: () => Context): void {
   outbox
     .command('resume')
     .requiredOption('--batch <batch>', 'the import')
-    .description('go on with an import that was paused')
+    .description('continue an import that was paused')
     .addHelpText('after', '\nExample:\n  feedback-mirror outbox resume --batch import-20261115-014207-ab12cd')
     .action(({ batch }: { batch: string }) =>
       decideAll(open(), (flow, deps) => flow.resumeBatch(deps, batch), 'resumed'),

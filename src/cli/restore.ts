@@ -85,7 +85,7 @@ function restoredText(
       ? `${counted(erasures, 'person', 'people')} erased after that moment: erased again.`
       : 'Erase again whom you erased after that moment.',
     'Import again what you imported after it: rows that were sent are found.',
-    '"feedback-mirror start" goes on from here.',
+    '"feedback-mirror start" continues from here.',
   ];
   return lines.join('\n');
 }

@@ -176,6 +176,6 @@ async function adopt(context: Context, { shared, all }: Sources, { from }: Flags
   context.answer(
     done,
     () =>
-      `${counted(done.moved.length, 'file or folder', 'files and folders')} of ${done.from} moved to ${done.to}. The source ${context.settings.source} goes on from there.`,
+      `${counted(done.moved.length, 'file or folder', 'files and folders')} of ${done.from} moved to ${done.to}. The source ${context.settings.source} continues from there.`,
   );
 }

@@ -158,11 +158,11 @@ function watcher(
     if (now === seen) return;
     seen = now;
     const failed = (error: unknown): void =>
-      log.error({ event: 'sources.wrong' }, `${messageOf(error)}\nAll sources go on as they were.`);
+      log.error({ event: 'sources.wrong' }, `${messageOf(error)}\nAll sources continue as they were.`);
     try {
       const next = openSources(program);
       if (next) follow(next.all).catch(failed);
-      else log.error({ event: 'sources.gone' }, `${path} is gone: all sources go on as they were`);
+      else log.error({ event: 'sources.gone' }, `${path} is gone: all sources continue as they were`);
     } catch (error) {
       failed(error);
     }

@@ -190,7 +190,7 @@ function advice({ resource, quarantined, notes, unfinished }: ResourceStatus): s
   lines.push(...notes);
   if (unfinished)
     lines.push(
-      `A sweep of ${resource} is not finished: it is under way, or was interrupted and the next one goes on from there.`,
+      `A sweep of ${resource} is not finished: it is under way, or was interrupted and the next one continues from there.`,
     );
   return lines;
 }

@@ -169,7 +169,7 @@ export function sweepScale(
 
 function whatIsKept(resource: Resource, error: unknown): string {
   const startsOver = ['protocol', 'refused'].includes(codeOf(error));
-  const next = startsOver ? 'starts over' : 'goes on from there';
+  const next = startsOver ? 'starts over' : 'continues from there';
   return `The sweep of ${resource} stopped on its way. What it read is kept, nothing was deleted; the next one ${next}.`;
 }
 

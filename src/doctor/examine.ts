@@ -200,7 +200,7 @@ function examineWebhook({ disabled_at, disabled_why, failing_since, lost }: Webh
   if (disabled_at === null)
     return warning(
       `it has failed since ${failing_since}${gone}`,
-      'The service tries it again by itself; see to the receiver.',
+      'The service tries it again by itself; check the receiver.',
       'webhook-failing',
     );
   return warning(

@@ -214,7 +214,7 @@ export class Fleet {
     if (known === null) await inTime(table.key(source, suppressionKey));
     const from = this.#moment().monotonic + (taking.waits ? GRACE_MS : 0);
     this.#held.set(source, { source, taking, suppressionKey, asked, from, isStopping: false });
-    const how = taking.folder === 'keep' ? 'goes on with its folder' : 'restores it from the copy';
+    const how = taking.folder === 'keep' ? 'continues with its folder' : 'restores it from the copy';
     const facts = { event: 'fleet.taken', source, epoch: taking.epoch, folder: taking.folder };
     log.info(facts, `${source}: this machine has the lease and ${how}`);
   }

@@ -61,7 +61,7 @@ interface Listener {
 
 /**
  * Each listener has a place of its own in the feed. What it does not read stays in the table and not in memory: nothing more is written
- * to a connection before what was written has left. The id of an event is its position, so a browser that comes back goes on from there.
+ * to a connection before what was written has left. The id of an event is its position, so a browser that comes back continues from there.
  */
 function addStream(app: FastifyInstance, deps: ChangesDeps): void {
   const { feed, log, everyMs = 500, heartbeatMs = 15_000, listeners: most = 16 } = deps;

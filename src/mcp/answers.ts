@@ -414,7 +414,7 @@ export async function askSql(
   return {
     columns: columns.map((name) => rules.echoed(name, LONGEST_NAME)),
     customer_rows: rows.map((row) => row.map((value) => plainValue(rules, value))),
-    ...(more === null ? {} : { more: 'there are more rows: go on with LIMIT and OFFSET' }),
+    ...(more === null ? {} : { more: 'there are more rows: continue with LIMIT and OFFSET' }),
   };
 }
 

@@ -154,7 +154,7 @@ Examples: {"name": "top-posts", "limit": 5}, {"name": "gaining-posts", "since": 
     name: 'changes',
     title: 'What changed',
     description: `What the mirror saw change after a number, oldest first: posts created, edited, deleted, status and votes, comments, outbox. Without
-since, the newest ones. Keep "next" and give it as since to go on. types may be groups such as post.*
+since, the newest ones. Keep "next" and give it as since to continue. types may be groups such as post.*
 Examples: {}, {"since": "1200", "types": ["post.status_changed"], "limit": 50}`,
     input: z.strictObject({
       since: z.string().max(60).optional(),

@@ -239,7 +239,7 @@ function decide(
   const now = store.find(id) ?? row;
   if (now.erased_at !== null && transition.to === 'ready')
     throw new AppError('usage', `row ${id} cannot be ${wish}: its text was erased`, {
-      hint: 'Create the post anew, if the person agrees.',
+      hint: 'Create the post again, if the person agrees.',
     });
   throw new AppError('usage', `row ${id} cannot be ${wish}: it is ${STATE_WORDS[now.state]}`, {
     hint: `Only a row that is ${transition.from.join(' or ')} can be.`,

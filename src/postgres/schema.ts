@@ -85,7 +85,7 @@ export async function writePosition(
         );
   if (written.length !== 1)
     throw new AppError('busy', `somebody else has written to the schema ${schema} meanwhile`, {
-      hint: 'It is read again and goes on from there.',
+      hint: 'It is read again and continues from there.',
     });
 }
 

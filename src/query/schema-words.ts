@@ -289,7 +289,7 @@ export const INSIDE_TABLES: Readonly<Record<string, string>> = {
   post_versions: 'earlier versions of posts, of which post_history is made',
   comment_versions: 'earlier versions of comments, of which comment_history is made',
   commented_posts: 'title and address of posts as comments mention them',
-  sync_state: 'where an interrupted pass goes on',
+  sync_state: 'where an interrupted pass continues',
   sweep_pages: 'pages of a sweep under way that differ from the last one, as packed ids',
   list_pages: 'which ids the last complete sweep showed, page by page',
   returned_rows: 'rows that have shown again since a sweep missed them',

@@ -114,6 +114,6 @@ function nameOf(mirrorId: string, name: string): string {
 
 function silent(place: string, ms: number): AppError {
   return new AppError('unreachable', `the queue at ${place} did not answer within ${ms / 1000} s`, {
-    hint: 'See whether that server runs and can be reached from here; jobs go on by themselves once it is back.',
+    hint: 'See whether that server runs and can be reached from here; jobs continue by themselves once it is back.',
   });
 }

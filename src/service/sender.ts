@@ -82,7 +82,7 @@ async function probe({ app, sending, dispatcher }: JobContext, isStart = false):
   try {
     await endPause(sending, isStart);
     if (app.outbox.paused() !== null) return;
-    app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending goes on');
+    app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending continues');
     await dispatcher.look();
   } catch (error) {
     app.log.debug({ event: 'push.paused', code: codeOf(error) }, `sending stays paused: ${messageOf(error)}`);

@@ -83,7 +83,7 @@ describe('erase', () => {
       'users.parquet',
     ]);
     assert.match(stdout, /the file data\/results\.csv: it shows the person/);
-    assert.match(stdout, /The copy kept in the data folder was made anew/);
+    assert.match(stdout, /The copy in the data folder was renewed/);
     assert.ok(!stdout.includes(name), 'a receipt tells no more than the address it was given');
     for (const text of [email, name])
       assert.deepEqual(filesWith(site, text), ['data/exports/users.csv'], text);

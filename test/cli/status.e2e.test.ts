@@ -65,7 +65,7 @@ describe('feedback-mirror status', () => {
     assert.match(stdout, /\n1 comment could not be read: the table quarantine has each with its reason\.\n/);
     assert.match(
       stdout,
-      /\nA sweep of posts is not finished: it is under way, or was interrupted and the next one goes on from there\.\n/,
+      /\nA sweep of posts is not finished: it is under way, or was interrupted and the next one continues from there\.\n/,
     );
     assert.match(stdout, /\n#2 +posts +sweep +\d+ s ago +failed +3 +15 +15 /);
     assert.match(stdout, /RUN +WHAT WENT WRONG\n#2 +Listing posts, page 4 .*answered 401/);

@@ -81,7 +81,7 @@ describe('feedback-mirror sync', () => {
     assert.equal(code, 3);
     assert.match(stderr, /answered 401/);
     assert.match(stderr, /Check FEEDBACK_API_TOKEN/);
-    assert.match(stderr, /What it read is kept, nothing was deleted; the next one goes on from there/);
+    assert.match(stderr, /What it read is kept, nothing was deleted; the next one continues from there/);
     site.sandbox.faults.set('');
     assert.match((await site.run(['sync'])).stdout, /posts +sweep, resumed +9 +45 +30 +0 +15 /);
     assertExact(site.mirror, site.sandbox.world);

@@ -105,7 +105,7 @@ describe('a sweep that fails', () => {
     const { context, upstream } = benchOf(t);
     for (let sweeps = 0; sweeps < 2; sweeps++) await runPass(context, 'posts', 'sweep');
     upstream.readError = new AppError('interrupted', 'the service stops');
-    assert.equal(await runPass(context, 'posts', 'sweep'), 'stopped; it goes on from there');
+    assert.equal(await runPass(context, 'posts', 'sweep'), 'stopped; it continues from there');
     upstream.readError = new AppError('unreachable', 'no route');
     await assert.rejects(runPass(context, 'posts', 'head'), { code: 'unreachable' });
     assert.equal(context.activity.failures.size, 0);

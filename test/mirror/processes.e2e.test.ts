@@ -85,7 +85,7 @@ describe('a process that is asked to end', () => {
       // An answer was still due: whoever waits for it ends with another code.
       assert.equal(code, 130);
       assert.match(stderr, new RegExp(`stopped by ${signal}`));
-      assert.match(stderr, /What it read is kept.*the next one goes on from there/);
+      assert.match(stderr, /What it read is kept.*the next one continues from there/);
       assert.deepEqual(runsOf(site), [{ outcome: 'interrupted', resumed: 0 }]);
       site.sandbox.faults.set('');
       assert.equal((await site.run(['sync', 'posts'])).code, 0);

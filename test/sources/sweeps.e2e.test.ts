@@ -54,7 +54,7 @@ describe('the thread of the sweeps', () => {
     await assert.rejects(sweep(POSTS, { signal, onPage() {} }), { code: 'unauthorised' });
   });
 
-  it('stops a sweep that is told to, and the next one goes on from there', async (t) => {
+  it('stops a sweep that is told to, and the next one continues from there', async (t) => {
     const { sweep, count } = await sourceOf(t, { posts: 300 });
     const stop = new AbortController();
     const onPage = (): void => stop.abort(new AppError('interrupted', 'enough'));

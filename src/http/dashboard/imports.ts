@@ -361,7 +361,7 @@ function resume(context: ImportContext, upload: Upload): void {
   committed.work.catch((error: unknown) => {
     committed.work = null;
     const event = 'import.resume.failed';
-    context.log.warn({ event }, `an import that was interrupted could not go on: ${messageOf(error)}`);
+    context.log.warn({ event }, `an import that was interrupted could not continue: ${messageOf(error)}`);
   });
 }
 

@@ -46,16 +46,16 @@ export interface Trouble {
 
 /** The worst first. The alerts in `deploy/alerts.yml` have the same words, which a test compares. */
 export const TROUBLES = {
-  'disk-full': ['nothing can be written to the disk', 'make room on it; everything goes on by itself'],
+  'disk-full': ['nothing can be written to the disk', 'make room on it; everything continues by itself'],
   'token-refused': [
     'the service refused the token',
     'put a new one in .env or sources.yaml, no restart needed',
   ],
   'upstream-away': [
     'the service does not answer',
-    'the mirror keeps what it has and tries again by itself; see to the service or FEEDBACK_BASE_URL',
+    'the mirror keeps what it has and tries again by itself; check the service or FEEDBACK_BASE_URL',
   ],
-  throttled: ['the service asks for no calls', 'nothing is lost, and everything goes on by itself'],
+  throttled: ['the service asks for no calls', 'nothing is lost, and everything continues by itself'],
   'bad-answers': [
     'the service answers something unexpected',
     'check FEEDBACK_BASE_URL; nothing is deleted meanwhile',

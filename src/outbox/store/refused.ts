@@ -71,4 +71,4 @@ export function refusedText({ board, kind, since }: RefusedBoard): string {
 }
 
 export const REFUSED_HINT =
-  'The token may lack the permission to post there. Its rows wait and are tried again by and by, at most an hour apart; other boards go on.';
+  'The token may lack the permission to post there. Its rows wait and are tried again by and by, at most an hour apart; other boards continue.';

@@ -474,7 +474,7 @@ function refusedCard({ tally }: Readable): Child {
   return card(
     {
       title: `${counted(tally.refused, 'row')} refused`,
-      note: note ?? 'mend them and import the file again',
+      note: note ?? 'correct them and import the file again',
     },
     table<RefusedLine>({
       columns: [

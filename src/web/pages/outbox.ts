@@ -102,7 +102,11 @@ function content(filter: Filter, found: OutboxPage): Child[] {
   return [
     paused === null
       ? null
-      : banner('bad', h('b', 'Nothing is sent: '), `${paused}. It goes on by itself once that is mended.`),
+      : banner(
+          'bad',
+          h('b', 'Nothing is sent: '),
+          `${paused}. It continues by itself once that is repaired.`,
+        ),
     ...refused.map((why) => banner('warn', h('b', 'Not sent: '), why)),
     chips(filter, counts),
     batch === null

@@ -89,7 +89,7 @@ function factsOf(list: SyncList, now: number): [string, Child][] {
     ],
   ];
   return unfinished && !running
-    ? [...known, ['Interrupted', 'the next sweep goes on where it stopped']]
+    ? [...known, ['Interrupted', 'the next sweep continues where it stopped']]
     : known;
 }
 

@@ -148,7 +148,7 @@ function endpoint({ webhook, deliveries }: Endpoint, act: Act, remove: () => voi
       button('Send a test', () => act(`${address}/test`, {}, answerText)),
       isFailing
         ? button(disabled_at === null ? 'Try again now' : 'Go on', enable)
-        : button('Pause', () => act(`${address}/pause`, {}, () => 'It is told nothing until you go on.')),
+        : button('Pause', () => act(`${address}/pause`, {}, () => 'It is told nothing until you resume it.')),
       webhook.isOwn ? button('Remove', remove, { class: 'danger' }) : null,
     ),
     deliveryTable(deliveries, (change) => act(`${address}/replay`, { change }, answerText)),

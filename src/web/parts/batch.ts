@@ -164,7 +164,7 @@ const PAUSE: Decision = {
   done: () => 'The import is paused.',
 };
 
-const RESUME: Decision = { path: 'resume', label: 'Resume', text: '', done: () => 'The import goes on.' };
+const RESUME: Decision = { path: 'resume', label: 'Resume', text: '', done: () => 'The import continues.' };
 
 function cancelOf({ ready, confirmed }: StateCounts): Decision {
   const stays =
@@ -240,7 +240,10 @@ function mending(view: BatchView): Child {
   const { toMend } = view.state;
   if (toMend.length === 0) return null;
   return tableCard<BoardToMend>(
-    { title: 'Rows to mend, by board', note: 'where the board is wrong; all else on the page of each row' },
+    {
+      title: 'Rows to correct, by board',
+      note: 'where the board is wrong; all else on the page of each row',
+    },
     {
       columns: [
         { head: 'Board', cell: ({ board }) => board },

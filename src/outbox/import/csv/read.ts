@@ -257,7 +257,7 @@ const EXPORTED = ['batch', 'source_key', 'attempts', 'last_error'];
 /** An export may hold rows of many imports, redacted or guarded against formulas. Its rows cannot be recognised, and every one would be new. */
 function exportedOutbox(): AppError {
   return new AppError('usage', 'this is an export of the outbox: all its posts would be sent a second time', {
-    hint: 'Import the file of "feedback-mirror outbox list --batch BATCH --format csv", which tells what was sent. To post them anew all the same, take out the column source_key.',
+    hint: 'Import the file of "feedback-mirror outbox list --batch BATCH --format csv", which tells what was sent. To post them again all the same, take out the column source_key.',
   });
 }
 
