@@ -189,6 +189,18 @@ describe('the rule for absent rows', () => {
     assert.notEqual(deletedBy(judged, 8), null);
   });
 
+  it('judges no row within thirty rows of the only page that showed a row twice, and the rows beyond', () => {
+    const pages = paged(range(1, 200), 20);
+    const gone = [26, 46, 56, 110];
+    const later = pages.map((page) => page.filter((id) => !gone.includes(id)));
+    const twice: Pages = [[...(later[0] ?? []), 5], ...later.slice(1)];
+    const judged = judge([pages, twice]);
+    assert.deepEqual(
+      gone.map((id) => waysOf(judged, id)[1]),
+      ['unstable', 'unstable', 'inside', 'inside'],
+    );
+  });
+
   it('counts a row twice on a list that did not move as out of place, also at the start of the next page', () => {
     const overlapping: Pages = [range(1, 5), range(5, 9), range(9, 13)];
     assert.deepEqual(
