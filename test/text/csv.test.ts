@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { csvCell, fromInert, inert } from '../../src/text/csv.ts';
+import { CsvParser, csvCell, fromInert, inert } from '../../src/text/csv.ts';
 
 describe('a cell for spreadsheets', () => {
   it('gets an apostrophe where a spreadsheet would run it, also behind what cannot be seen, in full width or small', () => {
@@ -22,5 +22,19 @@ describe('a cell for spreadsheets', () => {
     for (const sign of [',', ';', '\t', '\r', '\n', '\uFEFF'])
       assert.equal(csvCell(`a${sign}b`), `"a${sign}b"`);
     assert.equal(csvCell('plain'), 'plain');
+  });
+});
+
+describe('a record of CSV', () => {
+  it('has a limit for each of its fields, and one for all of them together', () => {
+    const faultOf = (line: string): unknown => {
+      const parser = new CsvParser(',', { fieldBytes: 6, rowBytes: 24 });
+      parser.push(Buffer.from(`${line}\n`));
+      const fault = parser.records(1)[0]?.fault;
+      return fault?.kind === 'oversize' ? fault.what : fault;
+    };
+    assert.equal(faultOf('aaaaaa,bbbbbb,cccccc'), null);
+    assert.equal(faultOf('a,bbbbbbb,c'), 'field');
+    assert.equal(faultOf('aaaaa,bbbbb,ccccc,ddddd,eeeee'), 'row');
   });
 });
