@@ -98,8 +98,7 @@ export class Sweeps {
     const lost = (cause?: unknown): void => {
       if (this.#thread !== started) return;
       this.#thread = undefined;
-      const error = new AppError('internal', 'the thread of the sweeps ended early', { cause });
-      for (const { reject } of this.#underWay.values()) reject(error);
+      this.#rejectAll(new AppError('internal', 'the thread of the sweeps ended early', { cause }));
     };
     started.once('error', lost).once('exit', () => lost());
     return started;
@@ -109,6 +108,11 @@ export class Sweeps {
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.terminate();
+    this.#rejectAll(new AppError('interrupted', 'the service is stopping'));
+  }
+
+  #rejectAll(error: AppError): void {
+    for (const { reject } of this.#underWay.values()) reject(error);
   }
 }
 

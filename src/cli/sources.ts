@@ -70,7 +70,7 @@ function needed(program: Command): Sources {
 interface Line {
   name: string;
   host: string;
-  state: 'ready' | 'not ready' | 'not running' | 'unreadable';
+  state: 'ready' | 'not ready' | 'not running' | 'not on this machine' | 'unreadable';
   /** Since the last complete pass over the posts; null where there was none. */
   lagSeconds: number | null;
   posts: number;
@@ -106,7 +106,8 @@ async function lineOf({ settings }: Context): Promise<Line> {
   const name = settings.source ?? '';
   const host = settings.baseUrl?.host ?? '';
   const said = service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
-  const state = service === null ? 'not running' : service.ready ? 'ready' : 'not ready';
+  const absent = settings.fleetUrl === null ? 'not running' : 'not on this machine';
+  const state = service === null ? absent : service.ready ? 'ready' : 'not ready';
   try {
     const { resources, troubles } = isThere(settings.mirrorPath)
       ? lookAtMirror(settings)

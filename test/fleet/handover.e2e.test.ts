@@ -28,6 +28,9 @@ describe('a fleet', () => {
     await until('it has arrived', () => posted(sandboxes.get(left), 'Before the move') === 1);
     const elsewhere = await two.run(['create', '--source', left, '--board', '1', '--title', 'Lost']);
     assert.equal(elsewhere.code, 6, elsewhere.stderr);
+    const listed = JSON.parse((await two.run(['sources', '--json'])).stdout);
+    const states = listed.sources.map(({ name, state }: { name: string; state: string }) => [name, state]);
+    assert.equal(new Map(states).get(left), 'not on this machine');
     const passed = await fetch(`${two.url()}/s/${left}/api/v1/posts/`);
     assert.equal(passed.status, 200);
     // The token of the feeds would open every page there, if this machine worked off the dots.

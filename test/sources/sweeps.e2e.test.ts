@@ -32,7 +32,7 @@ async function sourceOf(t: TestContext, options: { posts: number; faults?: strin
     inMirror(join(values.DATA_DIR, 'mirror.db'), (db) =>
       db.prepare('SELECT count(*) FROM posts').pluck().get(),
     );
-  return { sweep, statuses, count };
+  return { sweep, sweeps, statuses, count };
 }
 
 describe('the thread of the sweeps', () => {
@@ -52,6 +52,16 @@ describe('the thread of the sweeps', () => {
     const { sweep } = await sourceOf(t, { posts: 5, faults: 'unauthorised' });
     const { signal } = new AbortController();
     await assert.rejects(sweep(POSTS, { signal, onPage() {} }), { code: 'unauthorised' });
+  });
+
+  it('leaves no sweep waiting when it is closed, and begins again', async (t) => {
+    const { sweep, sweeps, count } = await sourceOf(t, { posts: 300 });
+    const { signal } = new AbortController();
+    const onPage = (): void => void sweeps.close();
+    await assert.rejects(sweep(POSTS, { signal, onPage }), { code: 'interrupted' });
+    const outcome = await sweep(POSTS, { signal, onPage() {} });
+    assert.ok(outcome.done && outcome.summary.resumed > 0);
+    assert.equal(count(), 300);
   });
 
   it('stops a sweep that is told to, and the next one continues from there', async (t) => {
