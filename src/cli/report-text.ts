@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { REPORT_NAMES, REPORTS } from '../reports/catalogue.ts';
 import { type Calendar, calendarOf } from '../reports/moment.ts';
 import type { ReportColumn, ReportResult, Value } from '../reports/report.ts';
@@ -88,7 +89,11 @@ function rowsText({ columns, rows }: ReportResult, { width, charts }: Screen, ca
 }
 
 function widest(text: string): number {
-  return Math.max(...text.split('\n').map((line) => [...line].length));
+  return Math.max(
+    ...stripVTControlCharacters(text)
+      .split('\n')
+      .map((line) => [...line].length),
+  );
 }
 
 interface Drawn {

@@ -155,14 +155,17 @@ async function answer(
     await using reader = closing(readForReports(settings));
     return await runReport(reader, known, request);
   }
-  const { openProgress } = await import('./progress.ts');
-  const progress = await openProgress({ json });
-  const move = progress.start({ name: 'comparing titles', total: 100, text: '' });
-  await using reader = closing(readForReports(settings, (share) => move(100 * share, {})));
+  // A bar is drawn between other work, and there is none: the comparison does not pause.
+  const line = (text: string): void => {
+    if (!json && process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+  };
+  await using reader = closing(
+    readForReports(settings, (share) => line(`Comparing titles: ${Math.round(100 * share)} %`)),
+  );
   try {
     return await runReport(reader, known, request);
   } finally {
-    progress.stop();
+    line('');
   }
 }
 

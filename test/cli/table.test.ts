@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { WriteStream } from 'node:tty';
 import { ERROR_CODES } from '../../src/base/errors.ts';
 import { EXIT_CODES } from '../../src/cli/context.ts';
 import { draw, table } from '../../src/cli/table.ts';
@@ -14,6 +15,33 @@ describe('a table', () => {
       ],
     );
     assert.equal(drawn, ['BOARD  POSTS  VOTES', 'Ideas  1,234      5', 'Bugs       7'].join('\n'));
+  });
+
+  it('has bold heads on a terminal, and none with NO_COLOR', (t) => {
+    const { NO_COLOR, FORCE_COLOR } = process.env;
+    const set = (variables: Record<string, string | undefined>): void => {
+      for (const [name, value] of Object.entries(variables))
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+    };
+    const properties = { isTTY: true, getColorDepth: WriteStream.prototype.getColorDepth };
+    const before = Object.keys(properties).map((name) => [
+      name,
+      Object.getOwnPropertyDescriptor(process.stdout, name),
+    ]) as [string, PropertyDescriptor | undefined][];
+    t.after(() => {
+      set({ NO_COLOR, FORCE_COLOR });
+      for (const [name, descriptor] of before) {
+        Reflect.deleteProperty(process.stdout, name);
+        if (descriptor) Object.defineProperty(process.stdout, name, descriptor);
+      }
+    });
+    for (const [name, value] of Object.entries(properties))
+      Object.defineProperty(process.stdout, name, { value, configurable: true });
+    set({ NO_COLOR: undefined, FORCE_COLOR: '1' });
+    assert.equal(table(['a', 'b'], [['x', 'y']]), '\u001b[1mA  B\u001b[22m\nx  y');
+    set({ NO_COLOR: '1', FORCE_COLOR: undefined });
+    assert.equal(table(['a', 'b'], [['x', 'y']]), 'A  B\nx  y');
   });
 
   it('without rows is its head', () => {
