@@ -7,7 +7,7 @@ import { story } from '../support/mirror.ts';
 import { aPost } from '../support/rows.ts';
 import { apply, begin, sweep } from '../support/steps.ts';
 
-const BY_MIGRATION = ['posts_by_created', 'posts_by_url', 'users_by_email'];
+const BY_MIGRATION = ['posts_by_created', 'posts_by_votes', 'posts_by_url', 'users_by_email'];
 
 describe('the indexes that are made in bulk', () => {
   story(

@@ -14,6 +14,7 @@ const INDEXES = {
   posts_facts:
     'posts (board_id, status_id, created, votes_count, comments_count, creator_id, version_at, deleted_at)',
   posts_by_created: 'posts (created, deleted_at)',
+  posts_by_votes: 'posts (votes_count)',
   posts_by_url: 'posts (url) WHERE instr(url, id) = 0',
   users_by_email: 'users (email COLLATE NOCASE)',
 };
