@@ -294,7 +294,8 @@ export function reportTable(rules: TextRules, result: ReportResult, most: number
   };
   const units = columns.flatMap(({ name, kind }) => (UNITS[kind] ? [[name, UNITS[kind]]] : []));
   return {
-    title,
+    // Without the flags that the command line names in brackets.
+    title: title.replace(/ \(--[^)]*\)/g, ''),
     counts: result.counts,
     since,
     until,
