@@ -41,6 +41,7 @@ describe('the service of several sources', () => {
     const overview = await (await fetch(`${service.url}/`)).text();
     assert.match(overview, /<html data-all/);
     assert.doesNotMatch(overview, /href="\/posts"/);
+    assert.match(await (await fetch(`${service.url}/docs/operations.md`)).text(), /^# Operations/);
     const all = await service.json('/api/changes?since=');
     const seen = (all.body.changes as { source: string }[]).map(({ source }) => source);
     assert.deepEqual([...new Set(seen)].sort(), ['acme', 'beta']);

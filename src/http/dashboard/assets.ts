@@ -104,6 +104,7 @@ export function addPageOfAll(app: FastifyInstance, { hasLogin }: Pick<AssetOptio
     .replace('/assets/main.ts', '/assets/all.ts');
   const index = pack('index.html', document);
   app.get('/', (request, reply) => send(request, reply, index));
+  addDocuments(app);
   addAssetFiles(app);
 }
 
