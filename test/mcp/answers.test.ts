@@ -384,10 +384,12 @@ describe('a report for an agent', () => {
 
   it('has as many rows as were asked for, and one more is asked for to see whether there are others', async () => {
     const report = TOOLS.find(({ name }) => name === 'report') ?? assert.fail();
-    const result = { columns: [], rows: [{}, {}, {}], notes: [], board: null };
+    const title = 'Who speaks, by plan (--by)?';
+    const result = { title, columns: [], rows: [{}, {}, {}], notes: [], board: null };
     const { deps, asked } = depsWith({ report: result, choices: { boards: [], statuses: [] } });
     const given = { name: 'top-posts', limit: 2, status: 'Open' };
-    const table = (await report.run(deps, given)) as { rows: unknown[] };
+    const table = (await report.run(deps, given)) as { title: string; rows: unknown[] };
+    assert.equal(table.title, 'Who speaks, by plan?', 'agents have no flags');
     const { request } = (asked.at(-1) ?? assert.fail())[1] as { request: Record<string, unknown> };
     assert.deepEqual(
       [request.limit, request.status, request.now, request.timeZone],
