@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.ts';
 import { within } from '../base/timeout.ts';
 import {
   ASK_MS,
+  areKnown,
   GRACE_MS,
   type Heartbeats,
   isSilent,
@@ -199,7 +200,7 @@ export class Fleet {
     const { take, handOver } = stepOf(name, share, new Set(this.#held.keys()));
     for (const source of take) await this.#take(table, source);
     const gone = [...this.#held.keys()].filter((source) => !this.#sources.includes(source));
-    void this.#handOver([...handOver, ...gone]);
+    void this.#handOver([...(areKnown(this.#heartbeats, name, now) ? handOver : []), ...gone]);
   }
 
   async #take(table: FleetTable, source: string): Promise<void> {

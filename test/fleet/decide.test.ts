@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CONFIRMED_MS, maySend, takingOf } from '../../src/fleet/decide/lease.ts';
+import {
+  areKnown,
+  CONFIRMED_MS,
+  maySend,
+  noteHeartbeats,
+  SILENT_MS,
+  takingOf,
+} from '../../src/fleet/decide/lease.ts';
 import { type Machine, shareOut, stepOf } from '../../src/fleet/decide/share.ts';
 
 const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -50,6 +57,30 @@ describe('which machine runs which source', () => {
     const share = shareOut(SOURCES, [machine('one', { isAlive: false })], new Map());
     assert.equal(share.size, 0);
     assert.deepEqual(stepOf('one', share, new Set(['a'])), { take: [], keep: ['a'], handOver: [] });
+  });
+});
+
+describe('whether the other machines are known', () => {
+  const beats = (two: number) =>
+    new Map([
+      ['one', 5],
+      ['two', two],
+    ]);
+  const first = noteHeartbeats(new Map(), beats(7), 0, false);
+
+  it('takes a heartbeat that moved, or a whole silence', () => {
+    assert.equal(areKnown(first, 'one', 0), false);
+    assert.equal(areKnown(noteHeartbeats(first, beats(8), 1000, true), 'one', 1000), true);
+    const still = noteHeartbeats(first, beats(7), SILENT_MS - 1, true);
+    assert.equal(areKnown(still, 'one', SILENT_MS - 1), false);
+    assert.equal(areKnown(still, 'one', SILENT_MS), true);
+  });
+
+  it('begins again after a time in which the machine could not look', () => {
+    const moved = noteHeartbeats(first, beats(8), 1000, true);
+    const again = noteHeartbeats(moved, beats(8), 9000, false);
+    assert.equal(areKnown(again, 'one', 9000), false);
+    assert.equal(areKnown(noteHeartbeats(again, beats(9), 10_000, true), 'one', 10_000), true);
   });
 });
 

@@ -1,5 +1,6 @@
 import {
   ASK_MS,
+  areKnown,
   GRACE_MS,
   type Heartbeats,
   IDLE_MS,
@@ -223,7 +224,8 @@ export class SimulatedMachine {
     const share = shareOut(this.#sources, machines, holders);
     const { take, handOver } = stepOf(this.name, share, new Set(this.held.keys()));
     for (const source of take) this.#take(session, source, moment, now);
-    for (const source of this.isLeaving ? this.held.keys() : handOver) this.#stop(source);
+    const due = areKnown(this.#heartbeats, this.name, this.#monotonic) ? handOver : [];
+    for (const source of this.isLeaving ? this.held.keys() : due) this.#stop(source);
   }
 
   #confirm(session: Session, source: string, lease: Held, moment: Moment): void {

@@ -64,6 +64,8 @@ export function takingOf(row: LeaseRow | null, me: string, own: OwnFolder): Taki
 export interface Heartbeat {
   beat: number;
   movedAt: number;
+  /** Whether it moved while the machine looked. */
+  hasMoved: boolean;
 }
 
 export type Heartbeats = ReadonlyMap<string, Heartbeat>;
@@ -78,12 +80,22 @@ export function noteHeartbeats(
   return new Map(
     [...read].map(([name, beat]) => {
       const known = before.get(name);
-      const stands = couldLook && known?.beat === beat;
-      return [name, { beat, movedAt: stands ? known.movedAt : now }];
+      if (couldLook && known?.beat === beat) return [name, known];
+      return [name, { beat, movedAt: now, hasMoved: couldLook && known !== undefined }];
     }),
   );
 }
 
 export function isSilent({ movedAt }: Heartbeat, now: number): boolean {
   return now - movedAt >= SILENT_MS;
+}
+
+/**
+ * Whether each other machine was seen to move, or is silent. Before that nothing is handed over to it: on a busy server a machine that had
+ * lost its session for a moment gave sources to one that was gone, and took them back after its silence.
+ */
+export function areKnown(heartbeats: Heartbeats, me: string, now: number): boolean {
+  return [...heartbeats].every(
+    ([name, heartbeat]) => name === me || heartbeat.hasMoved || isSilent(heartbeat, now),
+  );
 }
