@@ -21,6 +21,7 @@ export const equalDates: Scenario = {
     notes.check('the list leaves out rows (else this scenario proves nothing)', shown < POSTS);
     notes.figure('posts, with one date, shown by the list', `${POSTS}, ${SAME_DATE}, ${shown}`);
     await firstSweep(program, notes);
+    await newPosts(service, program, notes);
     await deletions(service, program, notes);
   },
 };
@@ -49,6 +50,20 @@ async function firstSweep(program: Program, notes: Notes): Promise<void> {
   );
 }
 
+/** A head pass needs no order of the other rows. */
+async function newPosts({ url }: Service, program: Program, notes: Notes): Promise<void> {
+  const wereKnown = liveRows(program.mirror);
+  for (const title of ['One', 'Two', 'Three'])
+    await fetch(`${url}/api/v1/posts/create/?token=${TOKEN}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ board: 'features', title, content: 'After the first sweep' }),
+    });
+  await program.run('sync', 'posts', '--head');
+  const found = liveRows(program.mirror) - wereKnown;
+  notes.check('a head pass finds three new posts', found === 3, `${found} found`);
+}
+
 /** Ten of the posts with one date and ten others are deleted. */
 async function deletions(service: Service, program: Program, notes: Notes): Promise<void> {
   const first = (POSTS - SAME_DATE) / 2;
@@ -69,7 +84,7 @@ async function deletions(service: Service, program: Program, notes: Notes): Prom
     ]);
   }
   notes.figure(
-    `posts in the mirror after 1 sweep, after ${SWEEPS} more while 20 posts get votes before each`,
+    `posts in the mirror after 1 sweep and a head pass, after ${SWEEPS} sweeps more while 20 posts get votes before each`,
     `${wereKnown}, ${liveRows(program.mirror)}`,
   );
   const after = [1, 2, 3, 5, 7, SWEEPS];
