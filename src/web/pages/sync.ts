@@ -11,6 +11,7 @@ import { type News, useNews } from '../parts/load.ts';
 import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 import { heldCard, QuarantineCard, suspectsCard } from './sync-absent.ts';
+import { checkName, checkTag, queueName, stateName } from './sync-words.ts';
 
 /** How fresh the mirror is, what stands in its way, and what the service is doing. */
 export const page = pageOf<SyncState>({
@@ -110,8 +111,8 @@ function healthCard({ health }: SyncState): VNode {
     { title: 'Health', size: 'half', note: health.ready ? 'all checks pass' : 'a check fails' },
     {
       columns: [
-        { head: 'State', cell: ({ ok }) => (ok ? tag('ok', 'good') : tag('not ok', 'bad')) },
-        { head: 'Check', cell: ({ name }) => name },
+        { head: 'State', cell: (check) => tag(...checkTag(check, health.troubles)) },
+        { head: 'Check', cell: ({ name }) => checkName(name) },
         { head: 'Detail', cell: ({ detail }) => detail },
       ],
       rows: health.checks,
@@ -126,8 +127,8 @@ function queueCard({ queue }: SyncState): VNode {
     { title: 'Queue', size: 'half', note: h('a', { id: 'queue-board', href: '/queues' }, 'Queue board') },
     {
       columns: [
-        { head: 'Queue', cell: ({ queue: name }) => name },
-        { head: 'State', cell: ({ state }) => state },
+        { head: 'Queue', cell: ({ queue: name }) => queueName(name) },
+        { head: 'State', cell: ({ state }) => stateName(state) },
         { head: 'Jobs', kind: 'number', cell: ({ jobs }) => number(jobs) },
       ],
       rows: queue.depth.filter(({ jobs }) => jobs > 0),

@@ -87,6 +87,11 @@ describe('the pages of the dashboard', onStage, () => {
           assert.deepEqual(await barriers(page), [], address);
       }
     }
+    await page.emulateMedia({ media: 'print' });
+    for (const part of ['nav', '.filters', '.actions'])
+      assert.equal(await page.locator(part).first().isVisible(), false, `${part} is not printed`);
+    assert.equal(await page.locator('main h1').isVisible(), true);
+    await page.emulateMedia({ media: 'screen' });
     assertCalm();
   });
 

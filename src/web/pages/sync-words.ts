@@ -1,0 +1,56 @@
+import type { SyncState } from '../../http/dashboard/sync.ts';
+import type { Tone } from '../parts/layout.ts';
+
+/** What the service calls its checks and queues, in the words of whoever looks at the page. */
+
+const CHECKS: Readonly<Record<string, string>> = {
+  mirror: 'The mirror’s file',
+  queue: 'The queue of jobs',
+  loop: 'Jobs are run',
+  posts: 'Posts are read',
+  comments: 'Comments are read',
+  outbox: 'Posts are sent',
+  upstream: 'The service',
+  copy: 'The copy in PostgreSQL',
+};
+
+const QUEUES: Readonly<Record<string, string>> = {
+  ticks: 'Look for work',
+  'sync-posts': 'Read posts',
+  'sync-comments': 'Read comments',
+  push: 'Send posts',
+  reconcile: 'Look for sent posts',
+  webhooks: 'Tell webhooks',
+  maintenance: 'Maintenance',
+  export: 'Exports',
+};
+
+const STATES: Readonly<Record<string, string>> = {
+  active: 'running',
+  waiting: 'next',
+  prioritized: 'next',
+  delayed: 'planned for later',
+};
+
+/** A name without words is shown as it is; one of several words as a sentence begins. */
+export function checkName(name: string): string {
+  const words = name.replaceAll('-', ' ');
+  return CHECKS[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function queueName(name: string): string {
+  return QUEUES[name] ?? name;
+}
+
+export function stateName(state: string): string {
+  return STATES[state] ?? state;
+}
+
+/** What is held keeps nothing from running, and yet somebody has to look. */
+export function checkTag(
+  { name, ok }: SyncState['health']['checks'][number],
+  troubles: SyncState['health']['troubles'],
+): [text: string, tone: Tone] {
+  if (!ok) return ['not ok', 'bad'];
+  return troubles.some(({ symptom }) => symptom === name) ? ['look', 'warn'] : ['ok', 'good'];
+}
