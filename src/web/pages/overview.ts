@@ -20,7 +20,7 @@ import { boardChoices, choiceField } from '../parts/controls.ts';
 import { card, pageHead, swatched } from '../parts/layout.ts';
 import { withZone, zonedPeriodFields } from '../parts/period.ts';
 import { postLink } from '../parts/prose.ts';
-import { SegmentField } from '../parts/segment-field.ts';
+import { segmentChoices, segmentField, type WithCustomers } from '../parts/segment-field.ts';
 import { bars, table } from '../parts/table.ts';
 import { type Choose, choicesOf, pageOf, results } from '../shell/page.ts';
 
@@ -28,13 +28,16 @@ const choices = choicesOf(['since', 'until', 'tz', 'board', 'segment'], withZone
 type Chosen = ReturnType<typeof choices.read>;
 
 /** The state of feedback in ten seconds: how much, which way it goes, and what waits. */
-export const page = pageOf<OverviewAnswer>({
+export const page = pageOf<OverviewAnswer & WithCustomers>({
   title: 'Overview',
   choices,
   follows: () => true,
-  load({ url }, signal) {
+  async load({ url }, signal) {
     const chosen = choices.read(url);
-    return fetchJson(withQuery('/data/overview', { ...chosen, tz: chosen.tz ?? OWN_ZONE }), { signal });
+    const path = withQuery('/data/overview', { ...chosen, tz: chosen.tz ?? OWN_ZONE });
+    const asked = fetchJson<OverviewAnswer>(path, { signal });
+    const [answer, customers] = await Promise.all([asked, segmentChoices(signal)]);
+    return { ...answer, customers };
   },
   view(shown) {
     const { place, answer } = shown;
@@ -82,12 +85,16 @@ function withoutPeriod(name: ReportName, { since, until, tz, board, segment }: C
   return name === 'boards' ? period : { ...period, board };
 }
 
-function fieldsOf(chosen: Chosen, { boards }: Overview, choose: Choose<keyof Chosen>): VNode[] {
+function fieldsOf(
+  chosen: Chosen,
+  { boards, customers }: Overview & WithCustomers,
+  choose: Choose<keyof Chosen>,
+): Child[] {
   const places = [{ value: '', text: 'All boards' }, ...boardChoices(boards)];
   return [
     ...zonedPeriodFields(chosen, { usual: 'Last 30 days', hasUntil: true }, choose),
     choiceField('board', 'Board', places, chosen.board, (board) => choose({ board })),
-    h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
+    segmentField(customers, chosen.segment, (segment) => choose({ segment })),
   ];
 }
 

@@ -12,7 +12,7 @@ import {
   Typed,
 } from '../parts/controls.ts';
 import { zonedPeriodFields } from '../parts/period.ts';
-import { SegmentField } from '../parts/segment-field.ts';
+import { segmentField, type WithCustomers } from '../parts/segment-field.ts';
 import type { Choose } from '../shell/page.ts';
 
 /** What makes a list show less than everything. */
@@ -52,7 +52,11 @@ const SORTS: ControlChoice[] = [
   { value: 'changed', text: 'Recently changed' },
 ];
 
-export function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose<keyof Chosen>): Child[] {
+export function postFilters(
+  chosen: Chosen,
+  answer: PostsAnswer & WithCustomers,
+  choose: Choose<keyof Chosen>,
+): Child[] {
   const one = (name: keyof Chosen, label: string, choices: ControlChoice[]): VNode =>
     choiceField(name, label, withOther(choices, chosen[name]), chosen[name], (value) =>
       choose({ [name]: value }),
@@ -82,7 +86,7 @@ export function postFilters(chosen: Chosen, answer: PostsAnswer, choose: Choose<
     ...zonedPeriodFields(chosen, { usual: 'Any time', hasUntil: true }, choose),
     typed('votes', 'Votes, at least', chosen.votes, { type: 'number', min: 0, step: 1 }),
     typed('creator', 'Written by', creatorText(chosen, answer), { placeholder: 'Name or e-mail' }),
-    h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
+    segmentField(answer.customers, chosen.segment, (segment) => choose({ segment })),
     one('deleted', 'Deleted posts', DELETED),
     chosen.search === null ? one('sort', 'Sort by', SORTS) : null,
     isFiltered(chosen) ? h('a.button', { id: 'clear-filters', href: '/posts' }, 'Clear all') : null,

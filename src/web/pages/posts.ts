@@ -10,6 +10,7 @@ import { failure, pageHead, pager } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { withZone } from '../parts/period.ts';
 import { postRow } from '../parts/post-row.ts';
+import { segmentChoices, type WithCustomers } from '../parts/segment-field.ts';
 import { useShelf, VIEWS } from '../parts/shelf.ts';
 import { type Choose, choicesOf, type PageProps, pageOf } from '../shell/page.ts';
 import { countFilters, FILTERS, isFiltered, postFilters } from './post-filters.ts';
@@ -20,10 +21,14 @@ const choices = choicesOf([...FILTERS, 'tz', 'sort', 'cursor', 'from'], withZone
 type Chosen = ReturnType<typeof choices.read>;
 
 /** Finds one post among all: by words as they are typed, by filters, in any order. */
-export const page = pageOf<PostsAnswer>({
+export const page = pageOf<PostsAnswer & WithCustomers>({
   title: 'Posts',
   choices,
-  load: ({ url }, signal) => fetchJson(withQuery('/data/posts', choices.read(url)), { signal }),
+  async load({ url }, signal) {
+    const asked = fetchJson<PostsAnswer>(withQuery('/data/posts', choices.read(url)), { signal });
+    const [answer, customers] = await Promise.all([asked, segmentChoices(signal)]);
+    return { ...answer, customers };
+  },
   // The first page moves with the mirror; what somebody has searched for or walked to stays.
   follows({ url }) {
     const { search, cursor } = choices.read(url);
@@ -32,7 +37,7 @@ export const page = pageOf<PostsAnswer>({
   view: (shown) => h(Finder, shown),
 });
 
-function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer>): Child {
+function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & WithCustomers>): Child {
   const chosen = choices.read(place.url);
   const turn = choices.chooser(place);
   /** Another choice begins with the first page. */

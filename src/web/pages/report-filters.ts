@@ -14,7 +14,7 @@ import {
   Typed,
 } from '../parts/controls.ts';
 import { periodFields, zoneField } from '../parts/period.ts';
-import { groupField, SegmentField } from '../parts/segment-field.ts';
+import { groupField, segmentField } from '../parts/segment-field.ts';
 import type { Choose } from '../shell/page.ts';
 
 const SAME = [
@@ -83,8 +83,7 @@ export function reportFilters(
       (info.isOfCustomers
         ? groupField(customers, chosen.by, (by) => choose({ by }))
         : choiceField('by', 'Boards', BOARDS, chosen.by, (by) => choose({ by, against: null }))),
-    takesOne('segment') &&
-      h(SegmentField, { chosen: chosen.segment, onChoose: (segment) => choose({ segment }) }),
+    takesOne('segment') && segmentField(customers, chosen.segment, (segment) => choose({ segment })),
     takesOne('status') &&
       picks('status', 'Status', statusChoices(statuses), listed(chosen.status), (change) =>
         choose(({ status }) => ({ status: changedList(status, change) })),

@@ -10,7 +10,7 @@ import { button, Filters } from '../parts/controls.ts';
 import { card, pageHead } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
 import { barsPicture, type Caption, chartPicture } from '../parts/picture.ts';
-import { SEGMENT_CHOICES } from '../parts/segment-field.ts';
+import { segmentChoices } from '../parts/segment-field.ts';
 import { saveView } from '../parts/shelf.ts';
 import { bars, table } from '../parts/table.ts';
 import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
@@ -46,7 +46,7 @@ export const page = pageOf<Asked>({
     const all = await catalogueFor(place);
     const info = all.reports.find(({ name }) => name === place.parts[0]);
     if (!info) throw new Error(`There is no report "${place.parts[0]}".`);
-    const customers = await fetchJson<SegmentChoices>(SEGMENT_CHOICES, { signal });
+    const customers = await segmentChoices(signal);
     const missing = missingOf(info, customers, chosen);
     const path = withQuery(`/data/reports/${info.name}`, { ...chosen, working: '1' });
     const found = missing === null ? await fetchJson<ReportAnswer | WorkingAnswer>(path, { signal }) : null;

@@ -1,17 +1,24 @@
 import type { SegmentChoices } from '../../segments/store.ts';
+import { fetchJson } from '../api.ts';
 import { h, type VNode } from '../h.ts';
 import { choiceField, field, Typed } from './controls.ts';
-import { useAnswer } from './load.ts';
 
-interface SegmentFieldOptions {
-  chosen: string | null;
-  onChoose(segment: string | null): void;
+/** An answer with what its page offers for a choice of customers. */
+export interface WithCustomers {
+  customers: SegmentChoices;
+}
+
+/** The columns and plans of the customers that were imported. A page loads them with its answer, so that no field comes later. */
+export function segmentChoices(signal: AbortSignal): Promise<SegmentChoices> {
+  return fetchJson('/data/segments/choices', { signal });
 }
 
 /** Which customers are meant. It is there once customers are imported, and where the address names some. */
-export function SegmentField({ chosen, onChoose }: SegmentFieldOptions): VNode | null {
-  const { answer } = useAnswer<SegmentChoices>(SEGMENT_CHOICES);
-  const { columns = [], filters = [] } = answer ?? {};
+export function segmentField(
+  { columns, filters }: SegmentChoices,
+  chosen: string | null,
+  onChoose: (segment: string | null) => void,
+): VNode | null {
   if (columns.length === 0 && chosen === null) return null;
   const input = {
     ...{ id: 'field-segment', name: 'segment', list: 'segment-filters' },
@@ -27,8 +34,6 @@ export function SegmentField({ chosen, onChoose }: SegmentFieldOptions): VNode |
     ),
   );
 }
-
-export const SEGMENT_CHOICES = '/data/segments/choices';
 
 /** By which column of their file customers are grouped: by plan, unless there are none. */
 export function groupField(
