@@ -102,14 +102,6 @@ function stateWrites(db: Db) {
 }
 
 function deliveryWrites(db: Db) {
-  const next = db.prepare<[string, string], RuleDelivery>(`
-    SELECT d.* FROM rule_deliveries d JOIN rule_messages m USING (rule, key)
-     WHERE d.channel = ? AND d.state = 'waiting' AND (d.not_before IS NULL OR d.not_before <= ?)
-     ORDER BY m.made_at, d.rule, d.key LIMIT 1`);
-  const message = db.prepare<
-    [string, string],
-    Omit<RuleMessage, 'items' | 'madeAt'> & { items: string; made_at: string }
-  >('SELECT * FROM rule_messages WHERE rule = ? AND key = ?');
   const where = 'WHERE rule = $rule AND key = $key AND channel = $channel';
   const claim = db.prepare(`
     UPDATE rule_deliveries SET state = 'sending', attempts = attempts + 1 ${where} AND state = 'waiting'`);
@@ -124,16 +116,8 @@ function deliveryWrites(db: Db) {
   const drop = db.prepare(`
     UPDATE rule_deliveries SET state = 'failed', error = 'the rule or the channel is not in the file any more'
      WHERE ${OPEN} AND (rule NOT IN (SELECT value FROM json_each($rules)) OR channel NOT IN (SELECT value FROM json_each($channels)))`);
-  const list = db.prepare<[string, number], RuleDelivery>(`
-    SELECT d.* FROM rule_deliveries d JOIN rule_messages m USING (rule, key) WHERE d.rule = ? ORDER BY m.made_at DESC, d.channel LIMIT ?`);
   return {
-    nextDelivery: (channel: string, now: number): RuleDelivery | null => next.get(channel, iso(now)) ?? null,
-    message: (rule: string, key: string): RuleMessage | null => {
-      const found = message.get(rule, key);
-      if (!found) return null;
-      const { made_at: madeAt, items, ...rest } = found;
-      return { ...rest, madeAt, items: JSON.parse(items) as Item[] };
-    },
+    ...deliveryReads(db),
     /** On disk before the first byte goes out; false where it is not waiting any more. */
     claim: ({ rule, key, channel }: RuleDelivery): boolean => claim.run({ rule, key, channel }).changes === 1,
     noteSent: ({ rule, key, channel }: RuleDelivery, now: number): void =>
@@ -160,6 +144,28 @@ function deliveryWrites(db: Db) {
     retryFailed: (rule: string): number => again.run(rule).changes,
     keepOnly: (rules: readonly string[], channels: readonly string[]): void =>
       void drop.run({ rules: JSON.stringify(rules), channels: JSON.stringify(channels) }),
+  };
+}
+
+function deliveryReads(db: Db) {
+  const next = db.prepare<[string, string], RuleDelivery>(`
+    SELECT d.* FROM rule_deliveries d JOIN rule_messages m USING (rule, key)
+     WHERE d.channel = ? AND d.state = 'waiting' AND (d.not_before IS NULL OR d.not_before <= ?)
+     ORDER BY m.made_at, d.rule, d.key LIMIT 1`);
+  const message = db.prepare<
+    [string, string],
+    Omit<RuleMessage, 'items' | 'madeAt'> & { items: string; made_at: string }
+  >('SELECT * FROM rule_messages WHERE rule = ? AND key = ?');
+  const list = db.prepare<[string, number], RuleDelivery>(`
+    SELECT d.* FROM rule_deliveries d JOIN rule_messages m USING (rule, key) WHERE d.rule = ? ORDER BY m.made_at DESC, d.channel LIMIT ?`);
+  return {
+    nextDelivery: (channel: string, now: number): RuleDelivery | null => next.get(channel, iso(now)) ?? null,
+    message: (rule: string, key: string): RuleMessage | null => {
+      const found = message.get(rule, key);
+      if (!found) return null;
+      const { made_at: madeAt, items, ...rest } = found;
+      return { ...rest, madeAt, items: JSON.parse(items) as Item[] };
+    },
     deliveries: (rule: string, limit: number): RuleDelivery[] => list.all(rule, limit),
   };
 }

@@ -134,12 +134,8 @@ export function batchWriter(db: Db, changes: ChangeLog) {
     ...pacedBatches(db, changes),
     /** Whether a row of this batch that becomes ready now has to wait, and whether it is to be sent at all. */
     holds(batch: string): { isHeld: boolean; isPaced: boolean; isCancelled: boolean } {
-      const orders = one.get(batch);
-      return {
-        isHeld: orders !== undefined && orders.paused_at !== null,
-        isPaced: orders !== undefined && orders.per_minute !== null,
-        isCancelled: orders !== undefined && orders.cancelled_at !== null,
-      };
+      const { paused_at = null, per_minute = null, cancelled_at = null } = one.get(batch) ?? {};
+      return { isHeld: paused_at !== null, isPaced: per_minute !== null, isCancelled: cancelled_at !== null };
     },
   };
 }
