@@ -36,7 +36,7 @@ try {
   for (const scheme of ['light', 'dark'] as const) {
     const sizes = {
       desktop: { scheme, width: 1440, height: 900 },
-      tablet: { scheme, width: 768, height: 1024 },
+      tablet: { scheme, width: 1024, height: 768 },
       phone: { scheme, width: 390, height: 844 },
     };
     for (const [name, address] of await addresses(stage))
@@ -104,7 +104,11 @@ async function addresses({ url, uncertain }: Stage): Promise<[name: string, addr
     ['search', '/posts?search=export'],
     ['post', `/posts/${rows[0]?.[0] ?? 1}`],
     ['board', '/boards/feature-requests'],
+    ['people', '/people'],
     ['person', '/people/5'],
+    ['customers', '/customers'],
+    ['company', '/companies/Acme'],
+    ['rules', '/rules'],
     ['reports', '/reports'],
     ...REPORT_NAMES.map((name): [string, string] => [
       `report-${name}`,
