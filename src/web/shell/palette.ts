@@ -25,7 +25,6 @@ const ACTIONS: Entry[] = [
   { kind: 'Action', text: 'Write a post', href: '/outbox?new=1' },
   { kind: 'Action', text: 'Import a CSV', href: '/outbox/import' },
   { kind: 'Action', text: 'Export everything', href: '/exports' },
-  { kind: 'Page', text: 'People', href: '/people' },
   { kind: 'Page', text: 'Webhooks', href: '/webhooks' },
 ];
 
