@@ -24,16 +24,12 @@ const EXPORTS: Record<string, Expected> = {
   'aha.csv': {
     columns: 'Idea name, Idea description, Categories, Created by email, Created by name, Idea reference',
     closed: [3, 4, 7],
-    lost: 'statuses, votes, dates',
+    lost: 'statuses, votes, who may see a row, dates',
   },
   'airtable.csv': {
     columns: 'Name, Notes, -, -, -, -',
     closed: [4, 7],
     lost: 'statuses, attachments',
-  },
-  'appstore.csv': {
-    columns: 'Review Title, Review Text, -, -, -, -',
-    lost: 'dates',
   },
   'azure-devops.csv': {
     columns: 'Title, Description, Area Path, -, -, ID',
@@ -125,6 +121,11 @@ const EXPORTS: Record<string, Expected> = {
     closed: [3, 5, 7],
     lost: 'statuses, tags, dates',
   },
+  'gitlab.csv': {
+    columns: 'Title, Description, -, -, Author, Issue ID',
+    closed: [2, 5, 8],
+    lost: 'statuses, who may see a row, dates, tags',
+  },
   'google-forms-de.csv': {
     columns: '-, -, Bereich, E-Mail-Adresse, -, -',
     asks: ['title: Was wünschen Sie sich von uns?'],
@@ -136,6 +137,12 @@ const EXPORTS: Record<string, Expected> = {
       'title: What should our product do that it does not do today?, Anything else?',
       'content: Anything else?',
     ],
+    lost: 'dates',
+  },
+  // Most reviews have no title.
+  'google-play.csv': {
+    columns: '-, Review Text, -, -, -, -',
+    asks: ['title: Review Text'],
     lost: 'dates',
   },
   'hubspot-tickets.csv': {
@@ -193,6 +200,12 @@ const EXPORTS: Record<string, Expected> = {
     closed: [4, 7, 10],
     lost: 'dates, statuses',
   },
+  // The state of a task inside of a story is not that of the story.
+  'pivotal.csv': {
+    columns: 'Title, Description, -, -, -, Id',
+    closed: [3, 5, 6, 7, 8, 9],
+    lost: 'tags, dates, statuses, comments',
+  },
   'productboard-features.csv': {
     columns: '-, Description, -, -, -, ID',
     asks: ['title: Name'],
@@ -207,7 +220,7 @@ const EXPORTS: Record<string, Expected> = {
   'redmine-de.csv': {
     columns: 'Thema, Beschreibung, Kategorie, -, Autor, -',
     closed: [5, 6, 8],
-    lost: 'statuses, dates',
+    lost: 'statuses, dates, who may see a row',
   },
   'sales-list-short.csv': {
     columns: '-, -, -, -, Customer name, -',
@@ -222,6 +235,13 @@ const EXPORTS: Record<string, Expected> = {
     columns: 'Subject, Description, -, Contact Email, Contact Name, Case Number',
     closed: [3, 6],
     lost: 'statuses, dates',
+  },
+  // Few members ask for many stories, so the column "name" is none of a person.
+  'shortcut.csv': {
+    columns: '-, description, -, requester, -, id',
+    asks: ['title: name'],
+    closed: [2, 3, 5, 8],
+    lost: 'dates, statuses, tags',
   },
   'surveymonkey.csv': {
     columns: '-, -, -, Email Address, -, -',
@@ -337,6 +357,16 @@ describe('a column of boards', () => {
       const { mapping } = await read(`title,${name}\nDark mode,Ideas\n`);
       assert.equal(mapping.find(({ field }) => field === 'board')?.header, name);
     });
+
+  test('is asked about where the column by its name is empty in most rows', async () => {
+    const text = 'Thema,Kategorie,Projekt\nDark mode,,Web\nSearch is slow,UX,Web\nBulk edit,,App\n';
+    const { mapping, unclear } = await inspectCsv(inChunks(Buffer.from(text), 64));
+    assert.equal(
+      mapping.some(({ field }) => field === 'board'),
+      false,
+    );
+    assert.equal(unclear[0]?.problem, '"Kategorie" is empty in most rows, so it is not taken as the board');
+  });
 });
 
 describe('the state of a row', () => {

@@ -11,6 +11,7 @@ import {
   isOfWork,
   isPerson,
   isPersonal,
+  isTooEmpty,
   lostRole,
   stateRole,
 } from './fit.ts';
@@ -162,10 +163,18 @@ function takeByFit({ columns, unclear, used, isFree, isWanted, take }: Draft, ra
   for (const field of ORDER.filter(isWanted)) {
     // A name alone says nothing about a person.
     if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
-    const free = fitting(columns, field, rank).filter(isFree);
+    const free = fitting(columns, field, rank).filter(
+      (index) => isFree(index) && !(field === 'full_name' && isNoName(columns, index, used)),
+    );
     if (free.length > 1) unclear.push(several(field, free, columns));
     else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
   }
+}
+
+/** One address belongs to one person. "Name" of Shortcut differs from row to row, while its few members ask: it is the title. */
+function isNoName(columns: readonly Column[], index: number, used: Draft['used']): boolean {
+  const email = columns[used.get('email')?.index ?? -1];
+  return email !== undefined && email.distinct > 0 && (columns[index]?.distinct ?? 0) > email.distinct * 2;
 }
 
 function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[] {
@@ -218,9 +227,28 @@ export function recognisedColumns(headers: readonly string[], map: ReadOptions['
 function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColumn[] {
   return columns.flatMap((column, index) => {
     const isOfTool = layout?.states?.includes(column.name) === true;
-    const role = isFree(index) ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
+    const isCandidate =
+      isFree(index) &&
+      !isOfPart(
+        column,
+        columns.filter((_, at) => isFree(at)),
+      );
+    const role = isCandidate ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
     return role ? [{ header: column.header, index, role }] : [];
   });
+}
+
+const TEXTS: ReadonlySet<Column['kind']> = new Set(['terms', 'phrases', 'sentences']);
+
+/** "Task Status" beside texts called "Task" is the state of a step of the work (Pivotal Tracker), and not that of the row. */
+function isOfPart({ words }: Column, others: readonly Column[]): boolean {
+  return others.some(
+    (other) =>
+      TEXTS.has(other.kind) &&
+      other.words.length > 0 &&
+      other.words.length < words.length &&
+      other.words.every((word, at) => word === words[at]),
+  );
 }
 
 function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lostColumns'] {
@@ -312,13 +340,24 @@ function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): 
   if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
   const { columns, used, unclear, isWanted } = draft;
   const isOpen = (field: Field): boolean => !used.has(field) && !unclear.some((each) => each.field === field);
-  if (isOpen('title')) unclear.unshift(unclearTitle(draft, 'the file has no title column'));
+  if (isOpen('title'))
+    unclear.unshift(unclearTitle(draft, missing(draft, 'title', 'the file has no title column')));
   const text = layout === null && isWanted('content') ? unclearText(draft) : null;
   if (text) unclear.push(text);
   if (board !== undefined || !isOpen('board')) return;
-  const problem = 'the file has no board column, and no board was given for all rows';
+  const problem = missing(
+    draft,
+    'board',
+    'the file has no board column, and no board was given for all rows',
+  );
   const flags = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
   unclear.push(unclearField('board', problem, [], flags));
+}
+
+/** Why no column was taken for a field that each row needs. */
+function missing({ columns, isFree }: Draft, field: Field, otherwise: string): string {
+  const empty = columns.find((column, index) => isFree(index) && isTooEmpty(column, field));
+  return empty ? `"${empty.header}" is empty in most rows, so it is not taken as the ${field}` : otherwise;
 }
 
 const found = (columns: readonly Column[]): string =>

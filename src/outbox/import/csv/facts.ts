@@ -11,6 +11,10 @@ export interface Column {
   words: readonly string[];
   /** What most of its values are. */
   kind: Kind;
+  /** Most rows have no value there. */
+  isSparse: boolean;
+  /** How many different values it has. */
+  distinct: number;
 }
 
 /**
@@ -39,7 +43,9 @@ export function columnOf(header: string, index: number, sample: readonly (readon
   const values = sample.map((cells) => cells[index]?.trim() ?? '').filter((value) => value !== '');
   const isBlank = sample.length > 0 && values.length === 0;
   const kind = isBlank ? 'blank' : (KINDS.find((each) => IS_KIND[each](values)) ?? 'words');
-  return { header, name: foldedName(header), words: wordsOf(header), kind };
+  const isSparse = values.length * 2 < sample.length;
+  const distinct = new Set(values).size;
+  return { header, name: foldedName(header), words: wordsOf(header), kind, isSparse, distinct };
 }
 
 const mostly =

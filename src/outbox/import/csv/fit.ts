@@ -29,6 +29,7 @@ import {
   TEXT,
   TIME,
   TITLE,
+  VISIBILITY,
   VOTES,
   type Vocabulary,
   WHOSE,
@@ -64,9 +65,12 @@ const NEVER: Record<Field, readonly Kind[]> = {
   key: ['labels', 'sentences'],
 };
 const PERSONAL: readonly Field[] = ['title', 'content', 'full_name'];
+/** Each row needs these, so a column that is mostly empty is none: "Review Title" of Google Play, "Kategorie" of Redmine. */
+const NEEDED: readonly Field[] = ['title', 'board'];
 
-function canHold({ kind }: Column, field: Field, named: Fit): boolean {
+function canHold({ kind, isSparse }: Column, field: Field, named: Fit): boolean {
   if (named === 'exact') return kind !== 'addresses' || !PERSONAL.includes(field);
+  if (isSparse && NEEDED.includes(field)) return false;
   if (field === 'email' && named === 'possible') return ['addresses', 'nothing', 'blank'].includes(kind);
   return !NEVER[field].includes(kind);
 }
@@ -76,6 +80,7 @@ const LONG_KINDS: ReadonlySet<Kind> = new Set(['phrases', 'sentences']);
 
 /** A column that is only called Name is proposed where it holds longer texts than names are. */
 function isTitleLike(column: Column): boolean {
+  if (column.isSparse) return false;
   if (NAME_WORD.test(column.name)) return LONG_KINDS.has(column.kind);
   return isPublicText(column) && TITLE_KINDS.has(column.kind);
 }
@@ -151,6 +156,11 @@ const NAMES: Record<Field, FieldNames> = {
     possible: (column) => ID.has(column.name) || ID.has(core(column, POST)),
   },
 };
+
+/** A column that a required field is called by, but that is empty in most rows. */
+export function isTooEmpty(column: Column, field: Field): boolean {
+  return column.isSparse && NEEDED.includes(field) && nameFit(column, field) === 'likely';
+}
 
 /** Which field a header seems to name, without a look at its values. */
 export function isNamed(column: Column): boolean {
@@ -235,6 +245,7 @@ const NAME_WORDS: Vocabulary = { has: (name) => NAME_WORD.test(name) || name ===
 /** What the API does not take. */
 export function lostRole(column: Column): Lost | null {
   if (isQuestion(column)) return column.kind === 'times' ? 'dates' : null;
+  if (VISIBILITY.has(core(column, POST)) && column.kind === 'labels') return 'who may see a row';
   if (COMMENT.isIn(column) && !POST.has(column.name)) return 'comments';
   if (column.kind === 'times' || (TIME.isIn(column) && !isPersonal(column))) return 'dates';
   if (VOTES.has(core(column, POST, COUNT))) return 'votes';

@@ -74,7 +74,7 @@ export interface RefusedRow {
 export type CsvRow = AcceptedRow | RefusedRow;
 
 /** What a column holds that the API does not take. */
-export type Lost = 'votes' | 'dates' | 'statuses' | 'comments' | 'tags' | 'attachments';
+export type Lost = 'votes' | 'dates' | 'statuses' | 'comments' | 'tags' | 'attachments' | 'who may see a row';
 
 /** What the columns of a file were found to be. */
 export interface FoundColumns {

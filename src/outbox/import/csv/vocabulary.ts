@@ -121,7 +121,7 @@ export const STATE = vocabulary(`
   stato, toestand, stan, ステータス, 状態, 状況, 状态, 狀態`);
 /** The header says that it is over; the cell says when, or whether. */
 export const CLOSING = vocabulary(`
-  archived, is archived, closed, is closed, closed at, closed date, closed on, close date, date closed, date time closed, conversation closed at
+  archived, is archived, closed, is closed, accepted at, closed at, closed date, closed on, close date, date closed, date time closed, conversation closed at
   completed, completed at, completed date, completed on, date completed, done, canceled, cancelled, canceled at, resolved, resolved at
   resolved date, closed time, resolved time, erledigt, erledigt am, archiviert, geschlossen am, abgeschlossen am, abgeschlossen, gelöst am, archivé, fermé le, terminé le
   archivado, cerrado, cerrado el, fecha de cierre, arquivado, concluído, concluído em, fechado em, archiviato, chiuso il, completato il
@@ -230,6 +230,11 @@ export const CONTACT = vocabulary(`
   zip, plz, postcode, birthday, birthdate, Geburtstag, Geburtsdatum, naissance, nacimiento, nascimento, dob, gender, Geschlecht, sexe, sexo,
   salary, Gehalt, salaire, salario, iban, bic, ssn, salutation, Anrede, civilité, tratamiento, tratamento, linkedin, twitter, ip
   電話, 電話番号, 住所, 电话, 手机, 地址`);
+/** Who may read a row, in a few words: "Yes", "Visible to creator". */
+export const VISIBILITY = vocabulary(`
+  confidential, is confidential, private, is private, visibility, vertraulich, privat, Sichtbarkeit, confidentiel, confidentialité, privé
+  visibilité, confidencial, privado, visibilidad, visibilidade, riservato, privato, visibilità, vertrouwelijk, privé, zichtbaarheid, poufne
+  prywatne, widoczność, 非公開, 公開範囲, 私密, 可见性`);
 /** Internal text, by any author. */
 export const INTERNAL = vocabulary(`
   internal, private, confidential, staff, admin, team, crm, hidden, secret, intern, interne, interner, internes, internen, privat, private,
