@@ -7,6 +7,9 @@ import { until } from '../../support/until.ts';
 import { HOSTILE, onStage, openStage, type Stage, sweepAll, UNCERTAIN } from './stage.ts';
 import { DESKTOP, type Look, PHONE, settled, type Visit, visit } from './visit.ts';
 
+/** For a test that waits for requests of the page: a wait in vain ends. */
+const LIMIT = { timeout: 30_000 };
+
 /** What an agent would like to send. */
 const PROPOSED = {
   ...{ board: 'bugs', title: 'An agent asks for tea', content: 'People ask for it.' },
@@ -236,45 +239,50 @@ describe('somebody at work on the dashboard', onStage, () => {
     assert.equal(await problem.count(), 0);
   });
 
-  it('stays on the page it went to, though news had the last one ask for its data meanwhile', async (t) => {
-    const { page, open, assertCalm } = await enter(t);
-    await open('/posts/7');
-    const [list, post] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const [left, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let hasLeft = false;
-    await page.route('**/data/posts', (route) => {
+  it(
+    'stays on the page it went to, though news had the last one ask for its data meanwhile',
+    LIMIT,
+    async (t) => {
+      const { page, open, assertCalm } = await enter(t);
+      await open('/posts/7');
+      const [list, post] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const [left, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let hasLeft = false;
+      await page.route('**/data/posts', (route) => {
+        left.resolve();
+        return list.promise.then(() => route.continue());
+      });
+      await page.route('**/data/posts/7', async (route) => {
+        if (hasLeft) asked.resolve();
+        await post.promise;
+        // What was asked before the person left is given up.
+        await route.continue().catch(() => undefined);
+      });
+      // News that come by themselves may have the page asked for right after the click, and then it is not asked for a second time.
       hasLeft = true;
-      left.resolve();
-      return list.promise.then(() => route.continue());
-    });
-    await page.route('**/data/posts/7', async (route) => {
-      if (hasLeft) asked.resolve();
-      await post.promise;
-      // What was asked before the person left is given up.
-      await route.continue().catch(() => undefined);
-    });
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Posts' }).click();
-    await left.promise;
-    // A window that is looked at again hears the news at once.
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await asked.promise;
-    list.resolve();
-    await page.getByRole('list', { name: 'Posts' }).waitFor();
-    await page.evaluate(`
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Posts' }).click();
+      await left.promise;
+      // A window that is looked at again hears the news at once.
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await asked.promise;
+      list.resolve();
+      await page.getByRole('list', { name: 'Posts' }).waitFor();
+      await page.evaluate(`
       window.headings = [];
       new MutationObserver(() => headings.push(document.querySelector('main h1')?.textContent))
         .observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });`);
-    post.resolve();
-    // One page is asked for at a time: when the list is asked for again, what came late has been dealt with.
-    await Promise.all([
-      page.waitForRequest((request) => request.url().endsWith('/data/posts')),
-      page.evaluate("document.dispatchEvent(new Event('visibilitychange'))"),
-    ]);
-    const others = (await page.evaluate("headings.filter((text) => text !== 'Posts')")) as string[];
-    assert.deepEqual(others, []);
-    assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Posts');
-    assertCalm();
-  });
+      post.resolve();
+      // One page is asked for at a time: when the list is asked for again, what came late has been dealt with.
+      await Promise.all([
+        page.waitForRequest((request) => request.url().endsWith('/data/posts')),
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))"),
+      ]);
+      const others = (await page.evaluate("headings.filter((text) => text !== 'Posts')")) as string[];
+      assert.deepEqual(others, []);
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Posts');
+      assertCalm();
+    },
+  );
 
   it('is told in a page that an address or a post is unknown, and sees the post once the mirror has it', async (t) => {
     const { page, open } = await enter(t);
