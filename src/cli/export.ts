@@ -10,7 +10,6 @@ import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
 import type { ExportTable } from '../export/store/tables.ts';
-import { refuseOwnFile } from '../mirror/file/own-files.ts';
 import { durationText } from '../text/text.ts';
 import { type Context, closing, type Flags, openTogether, stoppable, type Together } from './context.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
@@ -195,6 +194,7 @@ async function destinationOf(
   if (tables.length > 1)
     throw new AppError('usage', `--out ${out} is a file, and these are ${tables.length}`, ONE_FILE);
   await refuseMissingFolder(out);
+  const { refuseOwnFile } = await import('../mirror/file/own-files.ts');
   refuseOwnFile({ path, dataDir }, out, '--out');
   return { file: out };
 }
