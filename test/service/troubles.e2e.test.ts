@@ -35,7 +35,7 @@ describe('a service in trouble with its upstream', () => {
     await saysEverywhere(
       site,
       service,
-      /the service refused the token since .*: put a new one in \.env, no restart needed/,
+      /the service refused the token since .*: put a new one in \.env or sources\.yaml, no restart needed/,
     );
     const { checks } = (await (await fetch(`${service.url}/readyz`)).json()) as {
       checks: { name: string; detail: string }[];
