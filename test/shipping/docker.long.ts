@@ -56,7 +56,7 @@ describe('the image', () => {
     for (const name of ['mirror.db', 'cache'])
       assert.ok(existsSync(join(image.root, 'data', name)), `${name} is in the volume`);
     assert.equal(isHealthy(image, port), false);
-    const told = /node:24-slim` and (\d+) MB\s+of\s+ours/.exec(
+    const told = /node:24-slim` and (\d+) MB\s+more/.exec(
       readFileSync(join(CHECKOUT, 'docs/operations.md'), 'utf8'),
     )?.[1];
     const megabytes = bytesIn(join(image.root, 'app'), join(image.root, 'node_modules')) / 1e6;
