@@ -71,6 +71,7 @@ async function locally({ settings }: Context, text: string, options: Wanted): Pr
 const REMOTE: Found = {
   hits: [],
   isMore: false,
+  total: { posts: 0, isMore: false },
   isQuestion: true,
   isPartial: false,
   suggestion: null,

@@ -44,6 +44,8 @@ export interface SearchOptions {
   isInAddresses?: boolean;
   /** Whether each hit comes with its snippet as an excerpt. */
   isExcerpt?: boolean;
+  /** Whether all that it finds is counted. */
+  isCounted?: boolean;
 }
 
 /** The best so many of a search can be gone through, page by page or in a file. */
@@ -53,6 +55,8 @@ export interface Found {
   hits: Hit[];
   /** Whether others match behind these. */
   isMore: boolean;
+  /** How many match, where they are counted; `isMore` if there are more than that. */
+  total: { posts: number; isMore: boolean };
   /** Whether the text held anything to look for. */
   isQuestion: boolean;
   /** Whether no post has all of the words, and the hits have only some of them. */
@@ -62,6 +66,16 @@ export interface Found {
   /** Posts that cannot be found yet: the index of a new mirror is still being made. */
   unindexed: number;
 }
+
+export const NOTHING_FOUND: Found = {
+  hits: [],
+  isMore: false,
+  total: { posts: 0, isMore: false },
+  isQuestion: true,
+  isPartial: false,
+  suggestion: null,
+  unindexed: 0,
+};
 
 export interface Hit extends Omit<PostLine, 'title'> {
   title: Part[];
@@ -124,15 +138,20 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
       typing = false,
       among = EVERY_LIVE_POST,
       isInAddresses = true,
+      isCounted = false,
     } = options;
     const filter = {
       ...among,
       ...(board !== undefined && { board: [boardNamed(board).id] }),
       ...(segment !== undefined && { segment: segmentOf(segment) }),
     };
-    const scope = { filter, limit, isInAddresses };
-    const { ids, words, isAddress } = named(text, scope);
+    const { ids, words, isAddress } = named(text, { filter, limit, isInAddresses });
     const terms = readTerms(words, { typing: typing && !isAddress, isInAddresses });
+    const scope = {
+      filter,
+      limit: isCounted && !isOfManyWords(terms) ? MOST_FOUND + 1 : limit,
+      isInAddresses,
+    };
     if (terms.length === 0 && ids.length === 0) return null;
     const found = bestOf(rank, terms, scope);
     const isPartial = found.isPartial && ids.length === 0;
@@ -159,6 +178,10 @@ interface Ids {
 const FEW = 5;
 /** A beginning of so many letters is one of many words: see `newestScan`. */
 const SHORT = 3;
+
+function isOfManyWords(terms: readonly Term[]): boolean {
+  return terms.some(({ isOpen, phrases }) => isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT);
+}
 
 function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
   const open = terms.at(-1);
@@ -347,6 +370,8 @@ const SHOWN = `SELECT ${LINE}, substr(p.content, 1, ${READ}) AS content FROM ${L
 /** What matches in the order of relevance, and one more than was wanted where there are more. */
 interface Matches extends Pick<Found, 'isPartial'> {
   terms: Term[];
+  /** So many were looked for. */
+  limit: number;
   best: Match[];
   /** Words that were asked for in vain. */
   unknown: Term[];
@@ -365,6 +390,7 @@ function matcher(db: Db, upstream: string): (text: string, options: SearchOption
     const isWhole = !isPartial && ranked.best.length > 0;
     return {
       terms,
+      limit: scope.limit,
       best: firstOfEach(all).slice(0, scope.limit),
       isPartial: isPartial && said.length === 0,
       unknown: isWhole || said.length > 0 ? [] : ranked.unknown,
@@ -381,12 +407,13 @@ function searcher(db: Db, upstream: string) {
     const end = Math.min(offset + limit, MOST_FOUND);
     const found = matches(text, { ...options, limit: end + 1 });
     const unindexed = unindexedPosts(db);
-    if (found === null)
-      return { hits: [], isMore: false, isQuestion: false, isPartial: false, suggestion: null, unindexed };
-    const { terms, best, isPartial, unknown } = found;
+    if (found === null) return { ...NOTHING_FOUND, isQuestion: false, unindexed };
+    const { terms, best, limit: looked, isPartial, unknown } = found;
+    const isCut = best.length === looked;
     return {
       hits: show(terms, best.slice(offset, end), options),
       isMore: best.length > end,
+      total: { posts: isCut ? looked - 1 : best.length, isMore: isCut },
       isQuestion: true,
       isPartial,
       suggestion: suggest(text, unknown, isInternal),
@@ -436,8 +463,7 @@ const COMMENTS_RANKED = 5000;
 function commentRanker(db: Db) {
   return ({ scope: { filter, limit }, terms, best, isPartial }: Ranked, isInternal: boolean): Match[] => {
     const match = matchText(terms);
-    const isTyped = terms.some(({ isOpen, phrases }) => isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT);
-    if (match === null || isTyped || (best.length >= limit && !isPartial)) return [];
+    if (match === null || isOfManyWords(terms) || (best.length >= limit && !isPartial)) return [];
     const conditions = ['p.id = c.post_id', ...conditionsOf(filter)].join(' AND ');
     const found = db.prepare<object, { id: number; comment: number }>(`
       SELECT comment, id FROM (

@@ -207,7 +207,7 @@ describe('the list of posts', () => {
       assert.deepEqual([links.map(({ id }) => id), isMore], [ids, false], query);
     }
     const { next, total } = await site.get<PostsAnswer>('/data/posts?search=export');
-    assert.deepEqual(total, { posts: 50, isMore: true });
+    assert.deepEqual(total, { posts: 65, isMore: false });
     const second = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${next}`);
     assert.deepEqual([second.total, second.next], [{ posts: 65, isMore: false }, null]);
     const back = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${second.previous}`);
@@ -346,6 +346,20 @@ describe('the threads that read', () => {
     await assert.rejects(wrong, { code: 'usage' });
     const asked = reads.ask('report', { name: 'duplicates', request });
     await Promise.all([reads.close(), assert.rejects(asked, { code: 'interrupted' })]);
+  });
+
+  it('end the process of the long report when somebody cancels it, and begin anew with the next question', async (t) => {
+    const { path } = await tell(t);
+    const reads = openReads({ path, upstream: UPSTREAM });
+    t.after(() => reads.close());
+    reads.cancelSlow();
+    const request = { name: 'duplicates', request: { now: NOW, timeZone: 'UTC' } };
+    const both = Promise.allSettled([reads.ask('report', request), reads.ask('report', request)]);
+    reads.cancelSlow();
+    assert.equal(reads.progress(), null);
+    for (const asked of await both)
+      assert.match(String(asked.status === 'rejected' && asked.reason), /somebody cancelled this report/);
+    assert.equal((await reads.ask('report', request)).rows.length, 1);
   });
 
   it('say so where there is no mirror', async (t) => {

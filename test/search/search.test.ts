@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { makeMirror } from '../../bench/mirror-data.ts';
 import { zipfLanguage } from '../../bench/words.ts';
 import { SEARCH_SQL } from '../../src/search/rank.ts';
-import { openSearchReads, type Part } from '../../src/search/search.ts';
+import { NOTHING_FOUND, openSearchReads, type Part } from '../../src/search/search.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { aPost } from '../support/rows.ts';
+import { aComment, aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { post, shelfOf, UPSTREAM } from './shelf.ts';
 
@@ -155,7 +155,7 @@ describe('a search', () => {
 
   it('tells a text without words from one that finds nothing, and how many posts are not indexed yet', async (t) => {
     const { store, search } = await shelfOf(t, [post(1, 'zeppelin'), post(2, 'other')], { isIndexed: false });
-    const nothing = { hits: [], isMore: false, isPartial: false, suggestion: null, unindexed: 2 };
+    const nothing = { ...NOTHING_FOUND, unindexed: 2 };
     assert.deepEqual(await search.find('zeppelin'), { ...nothing, isQuestion: true });
     assert.deepEqual(await search.find(' ?! '), { ...nothing, isQuestion: false });
     while (await store.index());
@@ -181,6 +181,21 @@ describe('a search', () => {
       );
     }
     assert.equal((await ids('zeppelin', { limit: 1000 })).length, 60);
+  });
+
+  it('counts all that it finds, also posts found by a comment, and not while a short word is typed', async (t) => {
+    const posts = Array.from({ length: 60 }, (_, n) => post(n + 1, 'A zeppelin'));
+    const comments = [
+      aComment(1, { post: { id: 61, title: 'Something else', url: '/p/61/' }, content: 'Like a zeppelin' }),
+    ];
+    const { search } = await shelfOf(t, [...posts, post(61, 'Something else')], { comments });
+    const total = async (text: string, options = {}) =>
+      (await search.find(text, { isCounted: true, typing: true, ...options })).total;
+    for (const text of ['zeppelin', 'zeppelin ', 'zepp'])
+      assert.deepEqual(await total(text), { posts: 61, isMore: false }, text);
+    assert.deepEqual(await total('zeppelin', { offset: 50 }), { posts: 61, isMore: false });
+    assert.deepEqual(await total('zep'), { posts: 50, isMore: true });
+    assert.deepEqual(await total('zeppelin', { isCounted: false }), { posts: 50, isMore: true });
   });
 
   it('takes any text at all', async (t) => {

@@ -3,12 +3,15 @@ import { describe, it } from 'node:test';
 import type { ReportAnswer } from '../../src/http/dashboard/reports.ts';
 import type { ReportColumn, Row } from '../../src/reports/report.ts';
 import { changeText, date } from '../../src/web/format.ts';
+import { h } from '../../src/web/h.ts';
+import { Working } from '../../src/web/pages/report.ts';
 import { timeOptions } from '../../src/web/pages/report-chart.ts';
 import type { ReportChoice } from '../../src/web/pages/report-filters.ts';
 import { NAMES } from '../../src/web/pages/report-filters.ts';
 import { columnsOf, postsBehind } from '../../src/web/pages/report-table.ts';
 import { timeChart } from '../../src/web/parts/chart.ts';
 import { table } from '../../src/web/parts/table.ts';
+import { until } from '../support/until.ts';
 import { drawing } from './document.ts';
 
 const NOTHING_CHOSEN = Object.fromEntries(NAMES.map((name) => [name, null])) as ReportChoice;
@@ -109,4 +112,20 @@ it('a month is the same in every zone, and a change has its sign', () => {
     [changeText(0.24), changeText(0)].map((text) => text.replace(/\s/, '')),
     ['+24%', '0%'],
   );
+});
+
+it('a long report says how far it is, and Cancel ends it at the service until somebody begins it again', async (t) => {
+  const asked: string[] = [];
+  t.mock.method(globalThis, 'fetch', async (path: string) => {
+    asked.push(path);
+    return new Response('{}');
+  });
+  const { root, draw } = drawing();
+  draw(h(Working, { working: { isWorking: true, share: 0.25 }, reload: async () => undefined }));
+  assert.match(root.text, /25% done\./);
+  root.one('button', 'Cancel').fire('click');
+  await until('the word', async () => root.text.startsWith('Cancelled.'));
+  assert.deepEqual(asked, ['/data/reports/cancel']);
+  root.one('button', 'Begin again').fire('click');
+  await until('the share', async () => root.text.includes('25%'));
 });

@@ -114,7 +114,7 @@ function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: Po
     const { filter, text } = asked(query);
     return text === ''
       ? await reads.ask('posts', pageOf(query, filter), signal)
-      : await reads.ask('search', { text, filter, offset: offsetOf(query) }, signal);
+      : await reads.ask('search', { text, filter, offset: offsetOf(query), isCounted: true }, signal);
   };
   /** Every post of the filter in its order, a step at a time: none is left out, and memory does not grow with them. */
   async function* all(query: unknown, signal: AbortSignal): AsyncGenerator<Step, void, undefined> {

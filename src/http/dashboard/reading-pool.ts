@@ -15,6 +15,8 @@ export interface DashboardReads {
   ): ReturnType<Reading[N]>;
   /** How much of the slow report is done that is worked on, 0 to 1; null where it is not. */
   progress(): number | null;
+  /** Ends the process of the slow report, also for whoever else waits for it. */
+  cancelSlow(): void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export function openReads(options: OpenOptions): DashboardReads {
       return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
     },
     progress: () => slow.progress,
+    cancelSlow: () => slow.cancel(),
     async close() {
       await Promise.all([slow, sums, posts].map((lane) => lane.close()));
     },
@@ -97,6 +100,7 @@ interface Waiting {
 }
 
 const CLOSED = 'the service is about to stop';
+const CANCELLED = 'somebody cancelled this report';
 const LOST = 'what reads the mirror ended early';
 
 /** One thread or process that answers one question after the other. It starts with the first question. */
@@ -123,15 +127,23 @@ class Lane {
     return new Promise((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       this.#line.push({ question, resolve, reject, signal });
-      if (this.#isClosed) this.#rejectAll();
+      if (this.#isClosed) this.#rejectAll(CLOSED);
       else this.#next();
     });
+  }
+
+  /** What is asked afterwards begins anew. */
+  cancel(): void {
+    void this.#answerer?.end();
+    this.#answerer = undefined;
+    this.#rejectAll(CANCELLED);
+    this.#done(({ reject }) => reject(new AppError('interrupted', CANCELLED)));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
-    this.#rejectAll();
+    this.#rejectAll(CLOSED);
     await this.#answerer?.end();
   }
 
@@ -173,8 +185,8 @@ class Lane {
     return started;
   }
 
-  #rejectAll(): void {
-    for (const { reject } of this.#line.splice(0)) reject(new AppError('interrupted', CLOSED));
+  #rejectAll(why: string): void {
+    for (const { reject } of this.#line.splice(0)) reject(new AppError('interrupted', why));
   }
 }
 

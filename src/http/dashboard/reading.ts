@@ -24,6 +24,7 @@ import {
   type Excerpt,
   type Found,
   MOST_FOUND,
+  NOTHING_FOUND,
   openSearchReads,
   type Part,
   postNumberIn,
@@ -57,7 +58,10 @@ export interface ListRequest extends Omit<PageRequest, 'filter' | 'beginning'> {
 }
 
 interface SearchRequest
-  extends Pick<SearchOptions, 'limit' | 'offset' | 'typing' | 'isInternal' | 'isInAddresses' | 'isExcerpt'> {
+  extends Pick<
+    SearchOptions,
+    'limit' | 'offset' | 'typing' | 'isInternal' | 'isInAddresses' | 'isExcerpt' | 'isCounted'
+  > {
   text: string;
   filter: Wanted;
 }
@@ -90,7 +94,6 @@ export interface FoundPost extends ListedPost {
 const EXCERPTED = 1000;
 
 const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
-const NOTHING: Found = { hits: [], isMore: false, isQuestion: true, ...NOTHING_TOLD };
 
 /** Opens what it needs when it is first asked for it. */
 export function openReading(
@@ -164,14 +167,14 @@ function postLists({ reports, browse, texts }: Handles): Pick<Reading, 'posts' |
     async search({ text, filter: wanted, typing = true, ...options }) {
       const { filter, around } = await resolve(wanted);
       const number = postNumberIn(text);
-      const found =
-        number === null ? await texts().find(text, { ...options, typing, among: filter }) : NOTHING;
+      const asked = { ...options, typing, among: filter };
+      const found = number === null ? await texts().find(text, asked) : NOTHING_FOUND;
       const ids = number === null ? found.hits.map(({ id }) => id) : [number];
       const listed = browse().rows(ids, options.isExcerpt ? EXCERPTED : undefined);
       const rows = markedRows(listed, found, options.isExcerpt ?? false);
       const { isMore, isPartial, suggestion, unindexed } = found;
       const beside = besideSearch(options, isMore);
-      const total = { posts: (options.offset ?? 0) + rows.length, isMore };
+      const total = number === null ? found.total : { posts: rows.length, isMore: false };
       return { rows, ...beside, total, ...around, isPartial, suggestion, unindexed };
     },
     async found({ text, filter: wanted }) {

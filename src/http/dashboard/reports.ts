@@ -54,6 +54,10 @@ export function addReports(app: FastifyInstance, deps: ReportsDeps): void {
   app.get('/data/reports', async (): Promise<ReportsAnswer> => {
     return { reports: REPORT_NAMES.map(infoOf), ...(await reads.ask('choices', null)) };
   });
+  app.post('/data/reports/cancel', async () => {
+    reads.cancelSlow();
+    return {};
+  });
   app.get('/data/reports/:name', async ({ params, query }, reply) => {
     const name = nameOf(params);
     const key = JSON.stringify([name, choiceOf(query)]);
@@ -175,8 +179,8 @@ interface Kept<T> {
 const FRESH_MS = 60_000;
 /** How long somebody waits for the newest figures when the last ones are at hand. */
 const WAIT_MS = 200;
-/** How long a page waits before it says how far a long answer is. */
-const PATIENCE_MS = 2000;
+/** How long a page waits before it says how far a long answer is: before the router offers to cancel the question alone. */
+const PATIENCE_MS = 1000;
 /** Older answers are not shown. */
 const OLDEST_MS = 15 * 60_000;
 const MOST_KEYS = 40;

@@ -152,15 +152,22 @@ function useLinks({ rows }: PostsAnswer, chosen: Chosen) {
   };
 }
 
-function totalOf({ total, unindexed }: PostsAnswer, { search }: Chosen): string {
+export function totalOf(
+  { total, unindexed }: Pick<PostsAnswer, 'total' | 'unindexed'>,
+  { search }: Pick<Chosen, 'search'>,
+): string {
   const later =
     unindexed > 0 ? ` ${counted(unindexed, 'post')} cannot be searched yet: the index is being made.` : '';
-  if (search !== null)
-    return total.isMore
-      ? `More than ${counted(total.posts, 'post')} found, the most relevant first.${later}`
-      : `${counted(total.posts, 'post')} found.${later}`;
-  return total.isMore ? `More than ${counted(total.posts, 'post')}.` : `${counted(total.posts, 'post')}.`;
+  const posts = counted(total.posts, 'post');
+  if (search === null) return `${posts}.`;
+  if (!total.isMore) return `${posts} found, the most relevant first.${later}`;
+  return total.posts < MOST_LISTED
+    ? `More than ${posts} found. Type one more letter, and all are counted.${later}`
+    : `More than ${posts} found, and the list and its CSV end there: a filter narrows the search.${later}`;
 }
+
+/** As many posts of a search can be gone through. */
+const MOST_LISTED = 10_000;
 
 /** What a search has to say besides what it found. */
 function remarks({ rows, isPartial, suggestion }: PostsAnswer, correct: (text: string) => void): Child {

@@ -1,7 +1,7 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ReportAnswer, ReportInfo, ReportsAnswer, WorkingAnswer } from '../../http/dashboard/reports.ts';
 import type { SegmentChoices } from '../../segments/store.ts';
-import { fetchFile, fetchJson, saveFile, withQuery } from '../api.ts';
+import { fetchFile, fetchJson, messageOf, saveFile, withQuery } from '../api.ts';
 import { ago, OWN_ZONE, percent, period, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { unmounted } from '../mount.ts';
@@ -40,7 +40,8 @@ interface Asked {
 export const page = pageOf<Asked>({
   title: ({ info }) => titleOf(info.name),
   choices,
-  follows: () => true,
+  // What is worked on is asked for by its own card.
+  follows: (_place, { working }) => working === null,
   async load(place, signal) {
     const chosen = choices.read(place.url);
     const all = await catalogueFor(place);
@@ -82,7 +83,7 @@ export const page = pageOf<Asked>({
       results(
         shown,
         missing === null ? null : h('p.empty.card', missing),
-        working && h(Working, { working, reload: place.reload }),
+        working && h(Working, { key: place.url.href, working, reload: place.reload }),
         answer &&
           drawn(
             answer,
@@ -114,14 +115,25 @@ async function catalogueFor({ parts }: PagePlace): Promise<ReportsAnswer> {
 
 const ASKED_AGAIN_MS = 1000;
 
-/** Says how far a long report is, and asks for it again until it is there. */
-function Working({ working, reload }: { working: WorkingAnswer; reload(): Promise<void> }): VNode {
+/** Says how far a long report is, and asks for it again until it is there, or somebody cancels it. */
+export function Working({ working, reload }: { working: WorkingAnswer; reload(): Promise<void> }): VNode {
+  const [ended, setEnded] = useState<string | null>(null);
   useEffect(() => {
-    const pause = setTimeout(() => void reload(), ASKED_AGAIN_MS);
+    if (ended !== null) return;
+    const ask = () => void reload().catch((error) => setEnded(messageOf(error)));
+    const pause = setTimeout(ask, ASKED_AGAIN_MS);
     return () => clearTimeout(pause);
-  }, [working]);
+  }, [working, ended]);
+  const cancel = (): void => {
+    setEnded('Cancelled.');
+    fetchJson('/data/reports/cancel', { body: {} }).catch((error) => setEnded(messageOf(error)));
+  };
   const share = working.share === null ? '' : ` ${percent(working.share)} done.`;
-  return h('p.empty.card', { role: 'status' }, `This takes a while in a large mirror.${share}`);
+  return h(
+    'div.empty.card',
+    h('p', { role: 'status' }, ended ?? `This takes a while in a large mirror.${share}`),
+    h('div.actions', ended === null ? button('Cancel', cancel) : button('Begin again', () => setEnded(null))),
+  );
 }
 
 function missingOf(
