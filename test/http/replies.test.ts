@@ -4,14 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import Fastify from 'fastify';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
-import {
-  addHeaders,
-  addReplies,
-  breakOff,
-  canWrite,
-  refuse,
-  sendFile,
-} from '../../src/http/server/replies.ts';
+import { addHeaders, addReplies, breakOff, canWrite, sendFile } from '../../src/http/server/replies.ts';
 
 function site(t: TestContext) {
   const lines: string[] = [];
@@ -40,57 +33,6 @@ describe('a failure', () => {
       assert.equal(/No such thing\. Try it\./.test(body), !isDefect);
       assert.equal(lines.length, isDefect ? 1 : 0);
     });
-
-  it('of a client keeps the status of the framework, and every other failure is a 500 without details', async (t) => {
-    const { app, lines } = site(t);
-    const failing = (statusCode: unknown) => () =>
-      Promise.reject(Object.assign(new Error('why'), { statusCode }));
-    for (const status of [399, 400, 499, 500, 503, '404', undefined]) app.get(`/${status}`, failing(status));
-    const answer = async (path: string) => {
-      const { statusCode, body } = await app.inject(path);
-      return [statusCode, body.includes('why')];
-    };
-    assert.deepEqual(
-      [await answer('/400'), await answer('/499')],
-      [
-        [400, true],
-        [499, true],
-      ],
-    );
-    for (const path of ['/399', '/500', '/503', '/404', '/undefined'])
-      assert.deepEqual(await answer(path), [500, false], path);
-    assert.equal(lines.length, 5);
-  });
-});
-
-describe('an address without an answer', () => {
-  it('is 404, and one that takes other methods is 405, compared by whole path segments', async (t) => {
-    const { app } = site(t);
-    for (const url of ['/rows/:id', '/rows/:id/edits', '/files/*']) app.post(url, async () => ({}));
-    app.delete('/rows/:id', async () => ({}));
-    const answer = async (path: string) => {
-      const { statusCode, headers } = await app.inject(path);
-      return [statusCode, headers.allow];
-    };
-    assert.deepEqual(await answer('/rows/5?x=1'), [405, 'DELETE, POST']);
-    assert.deepEqual(await answer('/rows/5/edits'), [405, 'POST']);
-    assert.deepEqual(await answer('/files/a/b'), [405, 'POST']);
-    for (const path of ['/rows', '/rows/', '/rows/5/other', '/rows/5/edits/1', '/fil'])
-      assert.deepEqual(await answer(path), [404, undefined], path);
-  });
-
-  it('is a page to a person, and a sentence to a program', async (t) => {
-    const { app, replies } = site(t);
-    replies.setNotFoundPage((_request, reply) => reply.type('text/html').send('<p>nothing</p>'));
-    app.post('/rows', async () => ({}));
-    const asked = async (url: string, accept: string) => {
-      const { statusCode, body } = await app.inject({ url, headers: { accept } });
-      return [statusCode, body.startsWith('<p>')];
-    };
-    assert.deepEqual(await asked('/none', 'text/html'), [404, true]);
-    assert.deepEqual(await asked('/none', 'application/json'), [404, false]);
-    assert.deepEqual(await asked('/rows', 'text/html'), [405, false]);
-  });
 });
 
 describe('a file for the browser to save', () => {
@@ -107,31 +49,6 @@ describe('a file for the browser to save', () => {
       'application/octet-stream',
       'attachment; filename="a_b__c.parquet"',
     ]);
-  });
-});
-
-describe('every answer', () => {
-  it('forbids caching, framing and content sniffing unless a part has its own policy', async (t) => {
-    const { app } = site(t);
-    app.get('/plain', async () => ({}));
-    app.get('/own', async (_request, reply) =>
-      reply.header('content-security-policy', 'own').header('cache-control', 'no-cache').send({}),
-    );
-    app.get('/kept', async (_request, reply) => reply.header('cache-control', 'max-age=9').send({}));
-    app.get('/refused', async (_request, reply) =>
-      refuse(reply, { status: 403, detail: 'no', headers: { a: 'b' } }),
-    );
-    const told = async (path: string) => {
-      const { headers } = await app.inject(path);
-      return [headers['cache-control'], String(headers['content-security-policy']).slice(0, 18)];
-    };
-    const usual = "default-src 'none'";
-    assert.deepEqual(await told('/plain'), ['no-store', usual]);
-    assert.deepEqual(await told('/own'), ['no-cache', 'own']);
-    assert.deepEqual(await told('/kept'), ['no-store', usual]);
-    const { statusCode, headers } = await app.inject('/refused');
-    assert.deepEqual([statusCode, headers.a, headers.connection], [403, 'b', 'close']);
-    assert.deepEqual([headers['x-frame-options'], headers['x-content-type-options']], ['DENY', 'nosniff']);
   });
 });
 
