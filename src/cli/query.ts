@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -12,7 +11,7 @@ import { type Context, EXIT_CODES, type Flags, openTogether, readFlag, type Toge
 import { cellLine, cut, draw } from './table.ts';
 
 /** `schema` is true for every table. */
-type QueryFlags = Flags<'file' | 'format' | 'limit', 'raw' | 'all'> & {
+type QueryFlags = Flags<'format' | 'limit', 'raw' | 'all'> & {
   timeout: string;
   schema?: string | true;
 };
@@ -23,7 +22,6 @@ export function register(program: Command, stop: AbortSignal): void {
     .argument('[sql]', 'one statement that reads, or - for standard input')
     .description('ask the mirror in SQL; nothing can be changed this way')
     .option('--all', 'ask all sources of sources.yaml at once; every table has a column source then')
-    .option('--file <path>', 'read the statement from a file')
     .option('--format <format>', `${QUERY_FORMATS.join(', ')}; table unless given`)
     .option('--limit <rows>', 'rows to print at most, 0 for all; 1000 in a table, else 100000')
     .option('--timeout <duration>', 'how long the statement may work', '5s')
@@ -48,7 +46,7 @@ then the exit code is 5, and what was printed is not all. So it is where more ro
 Examples:
   feedback-mirror query 'SELECT board, count(*) FROM live_posts GROUP BY board'
   feedback-mirror query --format csv 'SELECT id, title, votes_count FROM live_posts' > posts.csv
-  echo 'SELECT * FROM boards' | feedback-mirror query -
+  feedback-mirror query - < statement.sql
   feedback-mirror query --all 'SELECT source, count(*) FROM live_posts GROUP BY source'
   feedback-mirror query --schema posts`;
 
@@ -66,7 +64,7 @@ async function query(
   const limitMs = readFlag('--timeout', parseDuration, flags.timeout);
   if (limitMs === 0) throw new AppError('usage', '--timeout 0 leaves no time');
   const limits = limitsOf(format, flags.limit);
-  const sql = await statement(context, given, flags);
+  const sql = await statement(context, given);
   const { openQueries, openQueriesTogether } = await import('../app/readers.ts');
   const print = format === 'table' ? context.print : context.printData;
   const printer = printerFor(format, { print, raw: flags.raw === true });
@@ -113,29 +111,12 @@ function moreNote(more: More, maxRows: number): string[] {
   return [`These are ${shown}; there are more. --limit 0 prints all of them.`];
 }
 
-async function statement(
-  { signal }: Context,
-  given: string | undefined,
-  { file }: QueryFlags,
-): Promise<string> {
-  if (given !== undefined && file !== undefined)
-    throw new AppError('usage', 'give the statement or --file, not both');
-  if (file !== undefined) return readStatement(file);
+async function statement({ signal }: Context, given: string | undefined): Promise<string> {
   if (given === '-') return await text(addAbortSignal(signal, process.stdin));
   if (given !== undefined) return given;
   throw new AppError('usage', 'there is no statement', {
     hint: `For example: feedback-mirror query 'SELECT count(*) FROM live_posts'`,
   });
-}
-
-function readStatement(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
-  } catch (cause) {
-    throw new AppError('usage', `--file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`, {
-      cause,
-    });
-  }
 }
 
 async function showSchema(context: Context, given: string | undefined, table: string | true): Promise<void> {

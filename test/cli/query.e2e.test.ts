@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type ReadableTable, schemaOf } from '../../src/query/schema.ts';
 import { INSIDE_TABLES, PUBLIC_TABLES } from '../../src/query/schema-words.ts';
@@ -98,13 +96,12 @@ describe('feedback-mirror query', () => {
     assert.deepEqual([whole.code, whole.stdout.split('\r\n').length, whole.stderr], [0, 100_003, '']);
   });
 
-  it('takes the statement from standard input and from a file', async () => {
-    writeFileSync(join(mirror.folder, 'ask.sql'), '-- a remark\nSELECT count(*) AS n FROM live_posts;\n');
-    const [piped, file] = await Promise.all([
-      query(['-', '--format', 'csv'], 'SELECT count(*) AS n\n  FROM live_posts;\n'),
-      query(['--file', 'ask.sql', '--format', 'csv']),
-    ]);
-    assert.deepEqual([piped.stdout, file.stdout], ['n\r\n50\r\n', 'n\r\n50\r\n']);
+  it('takes the statement from standard input', async () => {
+    const { stdout } = await query(
+      ['-', '--format', 'csv'],
+      '-- n\nSELECT count(*) AS n\n  FROM live_posts;\n',
+    );
+    assert.equal(stdout, 'n\r\n50\r\n');
   });
 
   it('ends with 2 for what is wrong or not allowed, on stderr only', async () => {
@@ -115,8 +112,6 @@ describe('feedback-mirror query', () => {
       [['SELECT 1', '--format', 'xml'], /--format must be one of table, csv, json, ndjson/],
       [['SELECT 1', '--limit', '-1'], /--limit must be a whole number/],
       [['SELECT 1', '--timeout', '5'], /--timeout must be a duration/],
-      [['SELECT 1', '--file', 'x'], /not both/],
-      [['--file', 'nothing.sql'], /--file nothing\.sql cannot be read \(ENOENT\)/],
       [['--schema', 'post'], /there is no table post\nDid you mean posts\?/],
     ];
     await Promise.all(
