@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
-import type { SimilarPost, SimilarRequest } from '../search/similar.ts';
+import type { SimilarPost } from '../search/similar.ts';
 import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
 import { table } from './table.ts';
 
-type SimilarFlags = Flags<'text', 'same' | 'notSame'> & { limit: string };
+type SimilarFlags = Flags<never, 'same' | 'notSame'> & { limit: string };
 
 const MOST = 50;
 
@@ -12,8 +12,7 @@ export function register(program: Command, stop: AbortSignal): void {
   program
     .command('similar')
     .argument('[posts...]', 'the number of the post that others are to be like')
-    .description('find posts that ask for the same as a post, or as a text')
-    .option('--text <text>', 'look for posts like this text instead: its first line is the title')
+    .description('find posts that ask for the same as a post')
     .option('--limit <number>', `how many at most, up to ${MOST}`, '10')
     .option(
       '--same',
@@ -30,32 +29,23 @@ export function register(program: Command, stop: AbortSignal): void {
 const EXAMPLES = `
 Examples:
   feedback-mirror similar 123
-  feedback-mirror similar --text 'Export to Excel fails for large boards'
   feedback-mirror similar --same 123 456
   feedback-mirror similar --not-same 123 456`;
 
 async function similar(context: Context, given: readonly string[], flags: SimilarFlags): Promise<void> {
   const ids = given.map((text) => wholeNumber('the number of a post', text.replace(/^#/, '')));
   if (flags.same || flags.notSame) return mark(context, ids, flags);
-  const about = aboutOf(ids, flags.text);
-  const posts = await find(context, { about, limit: wholeNumber('--limit', flags.limit, MOST) });
+  const [about] = ids;
+  if (about === undefined || ids.length > 1) throw new AppError('usage', 'name one post by its number');
+  const posts = await find(context, about, wholeNumber('--limit', flags.limit, MOST));
   context.answer({ posts }, () => (posts.length === 0 ? 'No post is like it.' : tableOf(posts)));
 }
 
-function aboutOf(ids: readonly number[], text: string | undefined): SimilarRequest['about'] {
-  const [id] = ids;
-  if (ids.length + Number(text !== undefined) !== 1)
-    throw new AppError('usage', 'name one post by its number, or give a text with --text');
-  if (text === undefined) return id ?? 0;
-  const [title = '', ...rest] = text.trim().split('\n');
-  return { title, content: rest.join('\n') };
-}
-
-async function find({ settings }: Context, request: SimilarRequest): Promise<SimilarPost[]> {
+async function find({ settings }: Context, about: number, limit: number): Promise<SimilarPost[]> {
   const { openSearch } = await import('../app/readers.ts');
   await using reads = closing(openSearch(settings));
-  const found = await reads.similar(request);
-  if (found === null) throw new AppError('usage', `the mirror has no post ${request.about}`);
+  const found = await reads.similar({ about, limit });
+  if (found === null) throw new AppError('usage', `the mirror has no post ${about}`);
   return found;
 }
 
