@@ -44,7 +44,7 @@ Examples:
 
 type Which = Flags<'batch' | 'state'>;
 type Text = 'board' | 'title' | 'content' | 'email' | 'fullName';
-type EditFlags = Flags<'batch' | 'whereBoard' | 'whereEmail' | Text, 'retry' | 'acceptUnknownBoards'>;
+type EditFlags = Flags<'batch' | 'whereBoard' | Text, 'retry' | 'acceptUnknownBoards'>;
 
 function decisions(outbox: Command, open: () => Context): void {
   outbox
@@ -124,9 +124,8 @@ function editing(outbox: Command, open: () => Context): void {
   outbox
     .command('edit')
     .argument('[id]', 'the id of a row that is proposed, rejected or uncertain')
-    .option('--batch <batch>', 'all such rows of one import that --where-board or --where-email names')
+    .option('--batch <batch>', 'all such rows of one import that --where-board names')
     .option('--where-board <board>', 'with --batch: rows of this board')
-    .option('--where-email <address>', 'with --batch: rows of this customer')
     .option('--board <board>', 'the board it should go to')
     .option('--title <text>', 'the title')
     .option('--content <text>', 'the text below it')
@@ -299,15 +298,9 @@ async function decideAbout(
 }
 
 async function edit(context: Context, id: string | undefined, flags: EditFlags): Promise<void> {
-  const { batch, whereBoard, whereEmail } = flags;
-  if ((id === undefined) === (batch === undefined))
-    throw new AppError('usage', 'give the id of a row, or --batch with --where-board or --where-email');
-  const where = {
-    ...(whereBoard === undefined ? {} : { board: whereBoard }),
-    ...(whereEmail === undefined ? {} : { email: whereEmail }),
-  };
-  if (batch !== undefined && Object.keys(where).length === 0)
-    throw new AppError('usage', 'say which rows of the import: --where-board or --where-email');
+  const { batch, whereBoard } = flags;
+  if ((id === undefined) === (batch === undefined) || (whereBoard === undefined) !== (batch === undefined))
+    throw new AppError('usage', 'give the id of a row, or --batch with --where-board');
   const { title, content, email, fullName: full_name } = flags;
   const board =
     flags.board === undefined
@@ -324,7 +317,12 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
     return;
   }
   const act = (flow: Flow, deps: Deps): Promise<Decided> =>
-    flow.editBatch(deps, batch, where, { ...changes, isSentAgain: flags.retry ?? false });
+    flow.editBatch(
+      deps,
+      batch,
+      { board: whereBoard ?? '' },
+      { ...changes, isSentAgain: flags.retry ?? false },
+    );
   await decideAll(context, act, flags.retry ? 'edited, to be sent again' : 'edited');
 }
 
