@@ -76,12 +76,8 @@ export async function eraseExpiredRows({ settings, clock }: Keeper, signal: Abor
 }
 
 /** A checked copy of the mirror. */
-export async function backUpMirror(
-  settings: Settings,
-  to: string,
-  options: { force: boolean; signal?: AbortSignal },
-): Promise<Backup> {
-  return await backUp(mirrorOf(settings), to, options);
+export async function backUpMirror(settings: Settings, to: string, signal?: AbortSignal): Promise<Backup> {
+  return await backUp(mirrorOf(settings), to, signal);
 }
 
 /** Renews the one checked copy that the service keeps in the data folder. */

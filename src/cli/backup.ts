@@ -8,11 +8,8 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('backup')
     .argument('<file>', 'where the copy goes')
     .description('copy the mirror while it is in use, and check the copy')
-    .option('--force', 'replace the file if it is there')
     .addHelpText('after', HELP)
-    .action((file: string, { force }: { force?: true }) =>
-      backUp(openContext(program, stop), file, force === true),
-    );
+    .action((file: string) => backUp(openContext(program, stop), file));
 }
 
 const HELP = `
@@ -23,9 +20,9 @@ folder is the same. "status" tells how far that is.
 Example:
   feedback-mirror backup feedback-$(date +%F).db`;
 
-async function backUp({ settings, signal, answer }: Context, file: string, force: boolean): Promise<void> {
+async function backUp({ settings, signal, answer }: Context, file: string): Promise<void> {
   const { backUpMirror } = await import('../app/upkeep.ts');
-  const copy = await backUpMirror(settings, file, { force, signal });
+  const copy = await backUpMirror(settings, file, signal);
   answer(copy, () => `${copy.path}  ${sizeText(copy.bytes)}, checked: ${rowsText(copy.rows)}`);
 }
 

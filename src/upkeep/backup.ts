@@ -4,21 +4,17 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import type { OpenOptions } from '../db/open.ts';
-import { IN_DATA_FOLDER, isInDataFolder, SIDE_FILES, whyOwn } from '../mirror/file/own-files.ts';
+import { whyOwn } from '../mirror/file/own-files.ts';
 import { type CopyFacts, doChore } from './chores.ts';
 
 export interface Backup extends CopyFacts {
   path: string;
 }
 
-/** A checked copy of the mirror under the given name, while others go on reading and writing. What had the name before is replaced at the end. */
-export async function backUp(
-  mirror: OpenOptions,
-  to: string,
-  { force, signal }: { force: boolean; signal?: AbortSignal | undefined },
-): Promise<Backup> {
+/** Makes a checked copy of the mirror under a name that is free, while others go on reading and writing. */
+export async function backUp(mirror: OpenOptions, to: string, signal?: AbortSignal): Promise<Backup> {
   const path = resolve(to);
-  refusePath(mirror, path, force);
+  refusePath(mirror, path);
   return await copyTo(mirror, path, signal);
 }
 
@@ -45,10 +41,10 @@ export function keptBackup(folder: string): string {
   return join(folder, 'mirror.db');
 }
 
-/** Whatever is asked for, only a regular file is replaced, and none that belongs to a mirror. */
-function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
-  const refuse = (what: string, hint = 'Give the copy another name.'): never => {
-    throw new AppError('usage', `${path} ${what}`, { hint });
+/** No file is replaced, and the copy takes no name that a file of a mirror may get. */
+function refusePath(mirror: OpenOptions, path: string): void {
+  const refuse = (what: string): never => {
+    throw new AppError('usage', `${path} ${what}`, { hint: 'Give the copy another name.' });
   };
   if (!existsSync(dirname(path)))
     throw new AppError('usage', `there is no folder ${dirname(path)}`, {
@@ -56,16 +52,7 @@ function refusePath(mirror: OpenOptions, path: string, force: boolean): void {
     });
   const own = whyOwn(mirror, path);
   if (own) refuse(own);
-  const present = lstatSync(path, { throwIfNoEntry: false });
-  if (!present) return;
-  if (!present.isFile()) refuse('is not a regular file');
-  if (isInDataFolder(mirror, path)) refuse(IN_DATA_FOLDER);
-  if (SIDE_FILES.some((side) => existsSync(path + side))) refuse('is a database in use');
-  if (!force)
-    refuse(
-      'is there already; nothing was written',
-      'Give the copy another name, or replace the file with --force.',
-    );
+  if (lstatSync(path, { throwIfNoEntry: false })) refuse('is there already; nothing was written');
 }
 
 /** On disk when this returns. */

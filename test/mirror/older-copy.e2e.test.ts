@@ -47,7 +47,7 @@ function mirrorAt(path: string, dataDir = dirname(path)) {
       withOutbox(async (outbox) => (await outbox.list({ limit: 100 })).map(({ state }) => state)),
     row: (id: number): Promise<OutboxRow | null> => withOutbox((outbox) => outbox.find(id)),
     told: (): OlderCopy | null => readMirrorStatus(options).olderCopy,
-    copyTo: (to: string) => backUp(options, to, { force: false }),
+    copyTo: (to: string) => backUp(options, to),
     erase: async (email: string): Promise<void> => {
       const erasure = openErasureStore(options);
       await erasure.suppress(email, Date.now());

@@ -7,7 +7,7 @@ import { dataFolderOf } from '../log/recovery-log.ts';
 
 type Place = Pick<OpenOptions, 'path' | 'dataDir'>;
 
-export const SIDE_FILES = ['-wal', '-shm', '-journal'];
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
 export const IN_DATA_FOLDER = 'is a file of the data folder, where this program keeps its own';
 
