@@ -18,7 +18,7 @@ import {
 } from './context.ts';
 import { table } from './table.ts';
 
-type EraseFlags = Flags<'email' | 'user', 'yes' | 'suppressUnknown' | 'lift' | 'newKey'>;
+type EraseFlags = Flags<'email' | 'user', 'yes' | 'lift' | 'newKey'>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -29,10 +29,6 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--email <address>', 'whom to erase')
     .option('--user <id>', 'whom to erase, by the number of a user without an address')
     .option('--yes', 'erase without asking')
-    .option(
-      '--suppress-unknown',
-      'also where the mirror holds nothing of them: keep them from ever coming in',
-    )
     .option('--lift', 'end it: the next sweep brings back what the upstream shows')
     .option('--new-key', 'start a new suppression list, when the key of the old one is lost')
     .addHelpText('after', HELP)
@@ -88,7 +84,7 @@ async function erasePerson(
   const work = { ...erasure, clock: systemClock, signal };
   const preview = await flow.previewErasure(work, asked);
   const { whom, needles } = preview;
-  if (isUnknown(preview) && !flags.suppressUnknown) throw unknown(whom);
+  if (isUnknown(preview)) throw unknown(whom);
   if (!flags.yes) await confirm(context, preview);
   // Before the erasure: a key that cannot be read must be restored first.
   const { pseudonymsOf } = await import('../export/redaction-key.ts');
@@ -125,7 +121,7 @@ function unknown(whom: Whom): AppError {
   return new AppError(
     'partial',
     `the mirror holds nothing of ${nameOf(whom)}: nothing was erased, and nothing is kept from coming in`,
-    { hint: 'See whether that is spelt right. To keep them from ever coming in, add --suppress-unknown.' },
+    { hint: 'See whether that is spelt right.' },
   );
 }
 
@@ -154,12 +150,12 @@ interface Receipt extends Erased, UntouchedFiles {
 
 /** The receipt, for the person who was erased and for those who must show that it was done. */
 function receiptText(receipt: Receipt, unfinished: string[]): string {
-  const { email, user, receipt: id, erasedAt, counts, isNew } = receipt;
+  const { email, user, receipt: id, erasedAt, counts } = receipt;
   const who = email ?? `user ${user}`;
   const isEmpty = Object.values(counts).every((n) => n === 0);
   const parts = [
     `${who} erased at ${erasedAt}, receipt ${id}`,
-    isEmpty ? `Nothing ${isNew ? '' : 'more '}of them was in the mirror.` : countsText(counts, 'erased'),
+    isEmpty ? 'Nothing more of them was in the mirror.' : countsText(counts, 'erased'),
     `Kept from coming back: ${who} is on the suppression list, as a keyed hash.`,
     notReachedText(receipt),
   ];
