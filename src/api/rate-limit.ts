@@ -18,8 +18,10 @@ export interface RateLimit {
   outageUntil(now: number): number | null;
   /** No create goes out for so long: something before the service answers in its place. */
   holdCreates(ms: number): void;
-  /** What one request came to: a status, or null where no answer came and why; said again while no request may go out. */
-  record(status: number | null, why?: string): void;
+  /** What one request came to: a status, or null where no answer came; and why it is no answer, which is said again while no request may go out. */
+  record(status: number | null, trouble?: string): void;
+  /** Since when, on the monotonic clock, no request was answered, and why the last was not; null where it was, or the upstream asked us to wait. */
+  unanswered(): { since: number; why: string } | null;
 }
 
 /** What the upstream asked for, as times that other processes can read, also after a restart. */
@@ -43,8 +45,7 @@ export function createRateLimit(
 ): RateLimit {
   const gates = { reads: newGate(), creates: newGate() };
   let heldUntil = Number.NEGATIVE_INFINITY;
-  // Of the request that opened the breaker, or of one since.
-  let lastTrouble = '';
+  let unanswered: { since: number; why: string } | null = null;
   const askedWait = (kind: CallKind): number => {
     const gate = gates[kind];
     const closing = store?.read(kind) ?? null;
@@ -62,6 +63,7 @@ export function createRateLimit(
   return {
     closeUntil(time, kinds = CALL_KINDS) {
       const now = clock.now();
+      unanswered = null;
       for (const kind of kinds) {
         gates[kind].opensAt = Math.max(gates[kind].opensAt, clock.monotonic() + time - now);
         gates[kind].seen = time;
@@ -73,16 +75,18 @@ export function createRateLimit(
     holdCreates(ms) {
       heldUntil = Math.max(heldUntil, clock.monotonic() + ms);
     },
-    record(status, why = `the upstream answered ${status}`) {
+    record(status, trouble) {
       breaker?.record(status, clock.monotonic());
-      if (status === null || status >= 500) lastTrouble = why;
+      const why = trouble ?? (status === null || status >= 500 ? `the upstream answered ${status}` : null);
+      unanswered = why === null ? null : { since: unanswered?.since ?? clock.monotonic(), why };
     },
+    unanswered: () => unanswered,
     async pass(maxWaitMs, signal) {
       for (let opens = closedUntil(0, 'reads'); opens !== null; opens = closedUntil(0, 'reads')) {
         if (opens > maxWaitMs)
           throw askedWait('reads') > 0
             ? throttled(clock.now() + opens)
-            : new Failure('unreachable', lastTrouble);
+            : new Failure('unreachable', unanswered?.why ?? 'the upstream does not answer');
         await clock.sleep(opens, signal);
       }
     },

@@ -6,12 +6,12 @@ import type { OutboxRow } from '../outbox/decide/types.ts';
 import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
 import { boardNamedIn } from './outbox.ts';
 import { stateWord } from './outbox-text.ts';
-import { openSending, PATIENCE, patienceOf } from './sending.ts';
+import { openSending } from './sending.ts';
 
 type CreateFlags = Flags<
   'board' | 'title' | 'content' | 'email' | 'fullName',
   'wait' | 'acceptUnknownBoards'
-> & { patience: string };
+>;
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -24,7 +24,6 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--full-name <name>', "the customer's name; else the part of the e-mail before the @")
     .option('--accept-unknown-boards', 'also for a board that the mirror does not know')
     .option('--wait', 'send it now and wait until it is confirmed')
-    .option('--patience <duration>', PATIENCE, '60s')
     .addHelpText('after', EXAMPLES)
     .action((flags: CreateFlags) => create(openContext(program, stop), flags));
 }
@@ -37,7 +36,6 @@ Examples:
 
 async function create(context: Context, flags: CreateFlags): Promise<void> {
   const { checkDraft, createRow } = await import('../outbox/create.ts');
-  const patienceMs = patienceOf(flags.patience);
   const { board, title, email, fullName } = flags;
   for (const [flag, value] of Object.entries({ '--board': board, '--title': title }))
     if (value === undefined) throw new AppError('usage', `${flag} is missing`);
@@ -48,7 +46,7 @@ async function create(context: Context, flags: CreateFlags): Promise<void> {
   await using sending = closing(await openSending(context, 'create', flags.wait === true));
   const row = await createRow({ ...sending, random: Math.random }, checked);
   try {
-    if (flags.wait) await sending.wait({ batches: [row.batch], patienceMs, goOn: GO_ON });
+    if (flags.wait) await sending.wait({ batches: [row.batch], goOn: GO_ON });
   } finally {
     report(context, (await sending.store.find(row.id)) ?? row, flags.wait === true);
   }

@@ -30,7 +30,7 @@ import {
 import type { AskedChoices } from './import-questions.ts';
 import * as words from './import-text.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
-import { type OpenSending, openSending, PATIENCE, patienceOf } from './sending.ts';
+import { type OpenSending, openSending } from './sending.ts';
 
 type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
 type Switch =
@@ -42,7 +42,7 @@ type Switch =
   | 'wait';
 type ImportFlags = Flags<Text, Switch> & {
   [K in 'map' | 'boardMap' | 'skipDuplicates']?: string[];
-} & { patience: string };
+};
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -78,7 +78,6 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--per-minute <number>', 'send this import slower than PUSH_PER_MINUTE')
     .option('--results <file>', 'write the rows with what became of each; can be imported again')
     .option('--wait', 'send them now and wait until each is confirmed or needs a decision')
-    .option('--patience <duration>', PATIENCE, '60s')
     .addHelpText('after', HELP)
     .action((file: string, flags: ImportFlags) => importCsv(openContext(program, stop), file, flags));
 }
@@ -99,7 +98,6 @@ Examples:
 async function importCsv(context: Context, path: string, flags: ImportFlags): Promise<void> {
   const { openInput } = await import('../outbox/import/input.ts');
   const choices = choicesOf(flags);
-  const patienceMs = patienceOf(flags.patience);
   const perMinute = flags.perMinute === undefined ? null : wholeNumber('--per-minute', flags.perMinute);
   refuseContradictions(flags);
   // A dry run leaves the folder of the mirror alone.
@@ -113,7 +111,7 @@ async function importCsv(context: Context, path: string, flags: ImportFlags): Pr
     const marking = { label: flags.mark === undefined ? null : markLabel(flags.mark), setting };
     const request = { ...requestOf(context, { input, ...choices }, progress), perMinute, marking };
     if (flags.dryRun) await runDry(context, request, progress);
-    else await realRun(context, request, { ...flags, patienceMs, progress });
+    else await realRun(context, request, { ...flags, progress });
   } finally {
     progress.stop();
   }
@@ -275,7 +273,7 @@ async function duplicateLines(
   return lines;
 }
 
-type RunOptions = ImportFlags & { patienceMs: number; progress: ProgressBars };
+type RunOptions = ImportFlags & { progress: ProgressBars };
 type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
@@ -332,7 +330,7 @@ async function report(context: Context, request: Request, run: Run, options: Run
   if (!context.json) words.printIntake(context, tally, { ...outcome, open }, wait);
   let states: StateCounts | null = null;
   try {
-    if (wait) states = await waitAll(run, options.patienceMs);
+    if (wait) states = await waitAll(run);
   } finally {
     if (context.json)
       context.print(JSON.stringify({ dryRun: false, ...request.facts(), ...outcome, ...tally, states }));
@@ -344,9 +342,9 @@ async function report(context: Context, request: Request, run: Run, options: Run
 const GO_ON = 'Run the same command again to continue, or "feedback-mirror start".';
 
 /** However the waiting ends, the results say how things stand then. */
-async function waitAll({ sending, batches, refresher }: Run, patienceMs: number): Promise<StateCounts> {
+async function waitAll({ sending, batches, refresher }: Run): Promise<StateCounts> {
   try {
-    return await sending.wait({ batches, patienceMs, goOn: GO_ON, onProgress: () => refresher?.refresh() });
+    return await sending.wait({ batches, goOn: GO_ON, onProgress: () => refresher?.refresh() });
   } finally {
     await refresher?.write();
   }

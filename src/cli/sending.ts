@@ -1,4 +1,3 @@
-import { duration as parseDuration } from '../../config/parse.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import type { StateCounts } from '../outbox/decide/types.ts';
@@ -6,7 +5,7 @@ import { sumCounts } from '../outbox/import/intake.ts';
 import type { OutboxStore } from '../outbox/store/store.ts';
 import type { WaitOptions } from '../service/wait.ts';
 import { counted, durationText } from '../text/text.ts';
-import { type Context, readFlag } from './context.ts';
+import type { Context } from './context.ts';
 import { LONG_MS } from './outbox-text.ts';
 import { openProgress } from './progress.ts';
 
@@ -22,13 +21,6 @@ export interface OpenSending {
 interface SendingOptions extends Omit<WaitOptions, 'signal'> {
   /** What a person does when the waiting ends early, as a sentence. */
   goOn: string;
-}
-
-export const PATIENCE =
-  'with --wait: how long the service may be out of reach, or give no usable answer, before this is given up; a wait that it asks for (Retry-After) does not count';
-
-export function patienceOf(text: string): number {
-  return readFlag('--patience', parseDuration, text);
 }
 
 /** Without `wait` the command needs no upstream and no token: the outbox is a file. */

@@ -201,8 +201,6 @@ async function importOnce(
     'import',
     'wishes.csv',
     '--wait',
-    '--patience',
-    '5m',
     '--accept-repeated-titles',
     ...(values.mark ? ['--mark', 'Imported from Canny'] : []),
   ];

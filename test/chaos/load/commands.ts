@@ -38,7 +38,7 @@ async function create(fixture: Fixture, random: Random): Promise<void> {
 async function importRows(fixture: Fixture, random: Random): Promise<void> {
   const posts = Array.from({ length: 1 + random.int(8) }, () => fixture.drafts.draft());
   const file = writeCsv(fixture, posts);
-  const waiting = random.chance(0.3) ? ['--wait', '--patience', '4s', '--results', `${file}.results`] : [];
+  const waiting = random.chance(0.3) ? ['--wait', '--results', `${file}.results`] : [];
   for (let attempt = 1; attempt <= 5; attempt++) {
     const program = fixture.command(['import', file, '--json', '--accept-unknown-boards', ...waiting]);
     if (attempt < 4) await disturbed(fixture, program, random);
