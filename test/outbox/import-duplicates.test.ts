@@ -67,7 +67,7 @@ describe('looking for posts that a row may already be', () => {
     const { byKind } = await found(
       t,
       [['Export is broken', TEXT]],
-      [['Only a part of the file', `${TEXT} Why?`]],
+      [['Only a part of the file', `${TEXT.toUpperCase()}!`]],
     );
     assert.deepEqual(byKind, { same: 0, title: 0, content: 1 });
   });
