@@ -144,7 +144,7 @@ describe('feedback-mirror outbox', () => {
       [['resolve', '2', '--post', '5'], /post 5 already confirms another row/],
       [['retry', '99'], /there is no row 99 in the outbox/],
       [['approve', '3', '--all'], /give the ids of rows, or --all/],
-      [['edit', '--batch', 'b', '--title', 'x'], /say which rows of the import: --where-board or/],
+      [['edit', '--batch', 'b', '--title', 'x'], /give the id of a row, or --batch with --where-board/],
       [['show', 'x'], /the id of a row must be a whole number from 1 up, not "x"/],
       [
         ['list', '--state', 'lost'],
