@@ -41,7 +41,6 @@ describe('taking an address out of a text', () => {
       'bob [at] bob.example',
       'bob(at)bob.example',
       'bob&#64;bob.example',
-      'bob**@**bob.example',
       'B%6Fb%40bob.example',
     ])
       for (const [text, rest] of [
@@ -49,7 +48,6 @@ describe('taking an address out of a text', () => {
         [`ask ann.${spelling}, please`, `ask ann.${spelling}, please`],
       ] as const)
         assert.equal(without(text, 'bob@bob.example'), rest);
-    assert.equal(without('ask **bob**@bob.example', 'bob@bob.example'), 'ask **[erased]');
   });
 
   it('takes out the first of two that overlap, and nothing twice', () => {
