@@ -45,10 +45,6 @@ describe('columns are recognised by their names', () => {
       'board,Subject,Name,Email',
       'board=board (exact) title=Subject (alias) email=Email (exact) full_name=Name (alias)',
     ],
-    [
-      'board,Ideen-Titel,Text der Vorschläge,E-Mail der Kundin',
-      'board=board (exact) title=Ideen-Titel (alias) content=Text der Vorschläge (alias) email=E-Mail der Kundin (alias)',
-    ],
     ['board,title,Name', 'board=board (exact) title=title (exact)'],
     ['board,title,subject,idea,subject', 'board=board (exact) title=title (exact)'],
     [

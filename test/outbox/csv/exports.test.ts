@@ -151,11 +151,13 @@ const EXPORTS: Record<string, Expected> = {
     lost: 'statuses, dates',
   },
   'google-forms-fr.csv': {
-    columns: 'Titre de votre suggestion, Décrivez votre idée, Catégorie, Adresse e-mail, Votre nom, -',
+    columns: '-, -, Catégorie, Adresse e-mail, -, -',
+    asks: ['title: Titre de votre suggestion, Décrivez votre idée'],
     lost: 'dates',
   },
   'google-forms-ja.csv': {
-    columns: 'ご要望のタイトル, ご要望の詳細, カテゴリ, メールアドレス, お名前, -',
+    columns: '-, -, カテゴリ, メールアドレス, お名前, -',
+    asks: ['title: ご要望の詳細'],
     lost: 'dates',
   },
   'intercom-no-subjects.csv': {
@@ -186,7 +188,7 @@ const EXPORTS: Record<string, Expected> = {
     lost: 'statuses, tags, dates',
   },
   'ms-forms-de.csv': {
-    columns: '-, -, In welchem Bereich?, E-Mail, Name, ID',
+    columns: '-, -, -, E-Mail, Name, ID',
     asks: ['title: Was sollen wir verbessern?'],
     lost: 'dates',
   },
@@ -224,11 +226,12 @@ const EXPORTS: Record<string, Expected> = {
   },
   'sales-list-short.csv': {
     columns: '-, -, -, -, Customer name, -',
-    asks: ['title: Title'],
+    asks: ['title: '],
     lost: '',
   },
   'sales-list.csv': {
-    columns: 'Title, -, -, -, Customer name, -',
+    columns: '-, -, -, -, Customer name, -',
+    asks: ['title: '],
     lost: '',
   },
   'salesforce-cases.csv': {
@@ -241,7 +244,7 @@ const EXPORTS: Record<string, Expected> = {
     columns: '-, description, -, requester, -, id',
     asks: ['title: name'],
     closed: [2, 3, 5, 8],
-    lost: 'dates, statuses, tags',
+    lost: 'statuses, dates, tags',
   },
   'surveymonkey.csv': {
     columns: '-, -, -, Email Address, -, -',
@@ -254,10 +257,10 @@ const EXPORTS: Record<string, Expected> = {
   'trello.csv': {
     columns: 'Card Name, Card Description, Board Name, -, -, Card ID',
     closed: [4, 5, 7],
-    lost: 'tags, dates, attachments, votes, comments, statuses',
+    lost: 'tags, attachments, votes, comments, dates, statuses',
   },
   'typeform.csv': {
-    columns: '-, -, -, Can we contact you? Leave your email, -, -',
+    columns: '-, -, -, -, -, -',
     asks: [
       'title: What would you like us to build next?, Why is that important to you?',
       'content: Why is that important to you?',

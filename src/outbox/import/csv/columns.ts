@@ -4,12 +4,10 @@ import { type Column, columnOf } from './facts.ts';
 import {
   type Fit,
   fit,
-  isContactDetail,
   isInternal,
   isNamed,
   isNotes,
-  isOfWork,
-  isPerson,
+  isOfPeople,
   isPersonal,
   isTooEmpty,
   lostRole,
@@ -25,7 +23,6 @@ import {
   type ReadOptions,
 } from './rows.ts';
 import type { StateColumn } from './state.ts';
-import { NAME_PART } from './vocabulary.ts';
 
 type Wishes = Pick<ReadOptions, 'map' | 'board'>;
 
@@ -156,7 +153,10 @@ function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): 
 
 /** Asana, Notion, Airtable and Trello call the title Name, and people keep lists of people there as well. */
 function isListOfPeople(title: Column, columns: readonly Column[]): boolean {
-  return title.name.endsWith('name') && (title.kind === 'names' || columns.some(isContactDetail));
+  return (
+    title.name.endsWith('name') &&
+    (title.kind === 'names' || columns.some((column) => isOfPeople(column) || fit(column, 'email') !== 'no'))
+  );
 }
 
 function takeByFit({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
@@ -182,9 +182,8 @@ function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[
 }
 
 /**
- * A column called Title may be how people are addressed, or their job. Titles of three words and more are those of posts. Others are
- * asked about beside parts of names or a company; and beside a name where they are jobs, or where the file has contacts or repeats its
- * titles and has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
+ * A column called Title may be how people are addressed, or their job. Unless it holds sentences, it is asked about beside parts of names or
+ * a company; and beside addresses where the file has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
  */
 function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
   const { index = -1, how } = used.get('title') ?? {};
@@ -197,21 +196,19 @@ function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
     return;
   }
   const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
-  const itself = title.kind === 'terms' ? [title.header] : [];
-  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem, itself));
+  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem));
 }
 
 function isTitleOfPeople(title: Column, columns: readonly Column[], used: Draft['used']): boolean {
   const isTitle = ['title', 'titel', 'titre', 'titulo', 'titolo', 'tytuł'].includes(title.name);
-  if (!isTitle || title.kind === 'sentences' || title.kind === 'phrases') return false;
-  const others = columns.filter((column) => column !== title);
-  if (others.some((column) => NAME_PART.has(column.name) || isOfWork(column))) return true;
+  if (!isTitle || title.kind === 'sentences') return false;
+  if (columns.some((column) => column !== title && isOfPeople(column))) return true;
   // A comment may be that of a survey; what is called a description belongs to a post.
   const isOfPosts = (field: Field, ranks: readonly Rank[]): boolean =>
     used.get(field)?.how === 'asked' || ranks.some((rank) => fitting(columns, field, rank).length > 0);
   const hasPosts = isOfPosts('content', ['exact', 'likely']) || isOfPosts('board', RANKS);
-  const isContacts = !hasPosts && (title.kind === 'labels' || others.some(isContactDetail));
-  return others.some(isPerson) && (title.kind === 'jobs' || isContacts);
+  const hasNames = columns.some((column) => fit(column, 'full_name') !== 'no');
+  return !hasPosts && (used.has('email') || (hasNames && title.kind === 'labels'));
 }
 
 /** How many fields the headers seem to have: the right delimiter is the one that makes sense of most. */
@@ -227,28 +224,9 @@ export function recognisedColumns(headers: readonly string[], map: ReadOptions['
 function statesOf({ columns, isFree }: Draft, layout: Layout | null): StateColumn[] {
   return columns.flatMap((column, index) => {
     const isOfTool = layout?.states?.includes(column.name) === true;
-    const isCandidate =
-      isFree(index) &&
-      !isOfPart(
-        column,
-        columns.filter((_, at) => isFree(at)),
-      );
-    const role = isCandidate ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
+    const role = isFree(index) ? (stateRole(column) ?? (isOfTool ? 'state' : null)) : null;
     return role ? [{ header: column.header, index, role }] : [];
   });
-}
-
-const TEXTS: ReadonlySet<Column['kind']> = new Set(['terms', 'phrases', 'sentences']);
-
-/** "Task Status" beside texts called "Task" is the state of a step of the work (Pivotal Tracker), and not that of the row. */
-function isOfPart({ words }: Column, others: readonly Column[]): boolean {
-  return others.some(
-    (other) =>
-      TEXTS.has(other.kind) &&
-      other.words.length > 0 &&
-      other.words.length < words.length &&
-      other.words.every((word, at) => word === words[at]),
-  );
 }
 
 function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): FoundColumns['lostColumns'] {
@@ -363,15 +341,11 @@ function missing({ columns, isFree }: Draft, field: Field, otherwise: string): s
 const found = (columns: readonly Column[]): string =>
   `The columns of the file are ${quoted(columns.map(({ header }) => header))}.`;
 
-/** Short texts before single terms, long ones and those of which nothing is known. */
-const TITLE_ORDER: readonly Column['kind'][] = ['phrases', 'terms', 'sentences', 'nothing'];
+/** Short texts before single terms, and those before long ones. */
+const TITLE_ORDER: readonly Column['kind'][] = ['phrases', 'terms', 'sentences'];
 
 /** Proposes columns that could be a title, and a text where there is nothing else. Where none is fit, it says so. */
-function unclearTitle(
-  { columns, isFree }: Pick<Draft, 'columns' | 'isFree'>,
-  problem: string,
-  itself: readonly string[] = [],
-): UnclearField {
+function unclearTitle({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, problem: string): UnclearField {
   const isText = (column: Column): boolean =>
     ['exact', 'likely', 'possible'].includes(fit(column, 'content'));
   const fits = columns.filter((column) => fit(column, 'title') === 'proposed');
@@ -379,7 +353,7 @@ function unclearTitle(
   const inOrder = (titles.length > 0 ? titles : fits.filter(isText)).toSorted(
     (a, b) => TITLE_ORDER.indexOf(a.kind) - TITLE_ORDER.indexOf(b.kind),
   );
-  const proposals = [...itself, ...inOrder.map(({ header }) => header)];
+  const proposals = inOrder.map(({ header }) => header);
   const [first] = proposals;
   const flags =
     first === undefined

@@ -1,6 +1,6 @@
 import { isAddress } from '../../../text/email.ts';
 import { foldedName } from '../../../text/text.ts';
-import { JOB, SALUTATION, wordsOf } from './vocabulary.ts';
+import { wordsOf } from './vocabulary.ts';
 
 /** A column as its header and its first values show it. */
 export interface Column {
@@ -30,7 +30,6 @@ export const KINDS = [
   'numbers',
   'ids',
   'labels',
-  'jobs',
   'names',
   'sentences',
   'phrases',
@@ -64,7 +63,6 @@ const IS_KIND: Record<Kind, (values: readonly string[]) => boolean> = {
   // One word with a digit in it: FB-12, 64f0a1, #31.
   ids: mostly((value) => /^#?(?=\S*\d)[\p{L}\p{N}_.:/-]+$/u.test(value) && !/\p{Lo}/u.test(value)),
   labels: (values) => values.length >= 3 && new Set(values).size * 2 <= values.length,
-  jobs: mostly(isAddressOrJob),
   names: holdsNames,
   sentences: mostly(isProse),
   phrases: mostly((value) => wordCount(value) >= 3),
@@ -90,15 +88,6 @@ function wordCount(value: string): number {
 /** Sentences, as people do not write them into a label; code and addresses of pages are none. */
 function isProse(value: string): boolean {
   return /^[\p{L}"'“«¿¡(「]/u.test(value) && (value.split(/\s+/).length >= 6 || /\p{Lo}{20}/u.test(value));
-}
-
-/** "Mrs", "Prof. Dr.", "Head of Sales", "Product owner". */
-function isAddressOrJob(value: string): boolean {
-  const words = wordsOf(value);
-  if (words.length === 0 || words.length > 5) return false;
-  return (
-    words.every((word) => SALUTATION.has(word)) || JOB.has(words[0] ?? '') || JOB.has(words.at(-1) ?? '')
-  );
 }
 
 const PARTICLE = /^(?:van|von|zu|de|da|di|del|della|der|den|dos|das|la|le|bin|ibn|al|el|y|e|und|and|&)$/;
