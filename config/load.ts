@@ -198,25 +198,55 @@ const TOKEN_FRESH_MS = 1000;
  * The token as it is now: where it stands in a file (`FEEDBACK_API_TOKEN_FILE` or `.env`), a new one written there takes effect
  * within a second. A file that is unreadable for a moment leaves the last good token in place.
  */
-export function liveToken(input: LoadInput, first: Secret, now: () => number = Date.now): () => Secret {
+export function liveToken(input: LoadInput, first: Secret, now: () => number = Date.now): LiveToken {
   let token = first;
+  let news: TokenNews | null = null;
   let readAt = now();
-  return () => {
+  const read = (): Secret => {
     const age = now() - readAt;
     if (age >= 0 && age < TOKEN_FRESH_MS) return token;
     readAt = now();
-    token = readToken(input, token);
+    const found = readToken(input);
+    news = newsOf(found, { token, news, at: new Date(readAt).toISOString() });
+    if (typeof found !== 'string') token = found;
     return token;
   };
+  return Object.assign(read, {
+    news() {
+      read();
+      return news;
+    },
+  });
 }
 
-function readToken(input: LoadInput, last: Secret): Secret {
+/** A token that was written after the start, and what is wrong with it. */
+export interface TokenNews {
+  since: string;
+  problem: string | null;
+}
+
+export interface LiveToken {
+  (): Secret;
+  news(): TokenNews | null;
+}
+
+function newsOf(
+  found: Secret | string,
+  last: { token: Secret; news: TokenNews | null; at: string },
+): TokenNews | null {
+  if (typeof found === 'string')
+    return last.news?.problem === found ? last.news : { since: last.at, problem: found };
+  if (found.reveal() !== last.token.reveal()) return { since: last.at, problem: null };
+  return last.news?.problem ? null : last.news;
+}
+
+/** The token, or what is wrong with it. */
+function readToken(input: LoadInput): Secret | string {
   try {
     const found = find(SETTINGS.token, input, readDotenv(input));
-    if (!found || found.text === last.reveal()) return last;
-    return SETTINGS.token.parse(found.text) ?? last;
-  } catch {
-    return last;
+    return found ? (parse(SETTINGS.token, found.text) as Secret) : `${SETTINGS.token.env} is empty`;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 

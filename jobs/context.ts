@@ -119,6 +119,12 @@ export function newActivity(): Activity {
   };
 }
 
+/** The service answers again, or there is another token: a sweep that failed need not wait any longer. */
+export function retryNow({ app, activity }: WorkContext, resource: Resource): void {
+  if (activity.failures.has(resource))
+    activity.failures.set(resource, { count: 0, retryAt: app.clock.monotonic() });
+}
+
 export interface JobDefinition {
   readonly name: string;
   /** BullMQ keeps what it returns with the job: counts and ids, no names. */

@@ -5,7 +5,7 @@ import { CLOCK_STEP_MS, pastOrNull } from '../src/base/clock.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import type { LastPass } from '../src/state/state.ts';
-import { type JobContext, QUEUES, type QueueName, type WorkContext } from './context.ts';
+import { type JobContext, QUEUES, type QueueName, retryNow, type WorkContext } from './context.ts';
 
 export interface Schedule {
   id: string;
@@ -211,10 +211,23 @@ function missingJobs(context: JobContext): JobRequest[] {
   // A new mirror has nothing to maintain.
   if (last === null) app.state.noteHousekeeping(now);
   const isOld = last !== null && (pastOrNull(last, now) ?? 0) < now - DAY_MS;
+  const withNewToken = refusedBefore(app);
+  for (const resource of withNewToken) retryNow(context, resource);
   return [
+    ...withNewToken.map(headJob),
     ...overdueSweeps(context).map(({ resource }) => sweepJob(resource)),
     ...(isOld ? [MAINTENANCE_JOB] : []),
   ];
+}
+
+/** Lists for which the service refused a token in place of which there is another one by now: that is tried at once. */
+function refusedBefore({ state, tokenNews }: JobContext['app']): Resource[] {
+  const news = tokenNews();
+  if (news === null || news.problem !== null) return [];
+  const refused = state
+    .troubles()
+    .failures.filter(({ code, at }) => code === 'unauthorised' && at < news.since);
+  return [...new Set(refused.map(({ resource }) => resource))];
 }
 
 /** Lists that should be read as a whole by now, are not being read by this process, and did not just fail in it. */

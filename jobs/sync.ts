@@ -7,7 +7,7 @@ import { syncOnce } from '../src/mirror/sweep/engine.ts';
 import { checkAfterSweep } from '../src/outbox/send/after-check.ts';
 import { lastSweep } from '../src/state/state.ts';
 import { grouped } from '../src/text/text.ts';
-import type { JobContext, JobDefinition, WorkContext } from './context.ts';
+import { type JobContext, type JobDefinition, retryNow, type WorkContext } from './context.ts';
 import { isFresh, rhythmOf, type Wish } from './schedules.ts';
 
 const PROGRESS_MS = 1000;
@@ -93,6 +93,8 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   const seconds = (app.clock.monotonic() - since) / 1000;
   metrics.pass({ ...summary, seconds });
   activity.diskError = null;
+  if (mode === 'sweep') activity.failures.delete(resource);
+  else retryNow(context, resource);
   const changes = changesOf(summary);
   const { inserted, updated, deleted, held } = summary;
   const hasChanged = inserted + updated + deleted + held > 0;
@@ -102,7 +104,6 @@ async function concluded(context: WorkContext, summary: PassSummary, since: numb
   if (hasChanged) app.log.info(facts, line);
   else app.log.debug(facts, `${line}, nothing changed`);
   if (mode !== 'sweep') return;
-  activity.failures.delete(resource);
   if (summary.outcome === 'incomplete')
     app.log.warn(
       { event: 'sync.sweep.incomplete', resource },

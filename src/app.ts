@@ -6,7 +6,7 @@ import { refuseOutsideLease } from './app/lease.ts';
 import { holder, mirrorOf, quietLevel } from './app/place.ts';
 import type { Rules } from './app/rules.ts';
 import type { Sweep, Sweeps } from './app/sweeps.ts';
-import { findUpstream, maskedLog, openClient, sharedGate } from './app/upstream.ts';
+import { findUpstream, maskedLog, openClient, sharedGate, type Upstream } from './app/upstream.ts';
 import type { Webhooks } from './app/webhooks.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder, refuseForAnybody } from './base/files.ts';
@@ -31,6 +31,7 @@ export interface App {
   sweep: Sweep | null;
   log: Logger;
   client: Client;
+  tokenNews: Upstream['tokenNews'];
   /** Closed while the upstream wants no calls: for every process of this mirror, and after a restart. */
   gate: RateLimit;
   store: MirrorStore;
@@ -92,12 +93,12 @@ export async function openApp(
     const gate = sharedGate(state, log);
     const onRequest = (info: RequestInfo): void => metrics?.request(info);
     const sweep = sweeps?.of(input, onRequest) ?? null;
-    const { url } = upstream;
+    const { url, tokenNews } = upstream;
     const client = keep(
       openClient(settings, { url, token, log, rateLimit: gate, env: input.env, onRequest, mayLeave }),
     );
     const stores = { store, outbox, state };
-    const parts = { log, client, gate, ...stores, webhooks, rules, publisher, mayLeave };
+    const parts = { log, client, tokenNews, gate, ...stores, webhooks, rules, publisher, mayLeave };
     return { settings, clock: systemClock, sweep, ...parts, close };
   } catch (error) {
     await close();

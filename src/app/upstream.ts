@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type LoadInput, liveToken, type Settings, secretsOf } from '../../config/load.ts';
+import { type LiveToken, type LoadInput, liveToken, type Settings, secretsOf } from '../../config/load.ts';
 import { type Client, type ClientOptions, createClient } from '../api/client.ts';
 import {
   type CallKind,
@@ -18,13 +18,17 @@ import type { ServiceState } from '../state/state.ts';
 export interface Upstream {
   url: string;
   token: () => Secret;
+  /** Null for the sandbox, whose token stays. */
+  tokenNews: LiveToken['news'];
   close: () => Promise<void>;
 }
 
 /** The service of the settings; without one, the sandbox in this process, on a file beside the mirror. */
 export async function findUpstream(settings: Settings, input: LoadInput, live: boolean): Promise<Upstream> {
-  if (settings.baseUrl)
-    return { url: settings.baseUrl.href, token: realToken(settings, input), close: async () => {} };
+  if (settings.baseUrl) {
+    const token = realToken(settings, input);
+    return { url: settings.baseUrl.href, token, tokenNews: token.news, close: async () => {} };
+  }
   const { startSandbox } = await import('../sandbox/server.ts');
   const token = new Secret(randomUUID());
   const owner = { token: token.reveal(), email: 'owner@example.com', name: 'Sandbox Owner' };
@@ -36,10 +40,10 @@ export async function findUpstream(settings: Settings, input: LoadInput, live: b
     tokens: [owner],
     live: live && { everyMs: 30_000, pace: 'calm' },
   });
-  return { url: sandbox.url, token: () => token, close: () => sandbox.close() };
+  return { url: sandbox.url, token: () => token, tokenNews: () => null, close: () => sandbox.close() };
 }
 
-export function realToken(settings: Settings, input: LoadInput): () => Secret {
+export function realToken(settings: Settings, input: LoadInput): LiveToken {
   if (settings.token) return liveToken(input, settings.token);
   throw new AppError('usage', `there is no token for ${settings.baseUrl?.host ?? 'the upstream'}`, {
     hint: 'Set FEEDBACK_API_TOKEN, or FEEDBACK_API_TOKEN_FILE to the path of a file that holds it.',

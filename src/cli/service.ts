@@ -62,7 +62,7 @@ export interface ServiceReport {
   ready: boolean;
   /** What a person has to see to; left out where the service could not be asked. */
   troubles?: Trouble[];
-  checks: { name: string; ok: boolean; detail: string; warning?: true }[];
+  checks: { name: string; ok: boolean; detail: string; warning?: true; runbook?: string }[];
   queue: { kind: string | null; depth: { queue: string; state: string; jobs: number }[] } | null;
 }
 
@@ -98,18 +98,14 @@ export function serviceText(service: ServiceReport | null): string[] {
   if (!service)
     return ['service: not running; "feedback-mirror start" keeps the mirror fresh and sends the outbox'];
   const { url, ready, checks, queue, troubles = [] } = service;
-  const failed = checks.filter(({ ok }) => !ok).map(({ detail }) => `  ${detail}`);
-  const isSaid = (name: string): boolean =>
-    troubles.some(({ symptom }) => name === 'upstream' || name === symptom);
-  const state = ready ? `ready at ${url}/` : `at ${url}/, not ready:`;
+  const isSaid = ({ runbook }: ServiceReport['checks'][number]): boolean =>
+    troubles.some((trouble) => trouble.runbook === runbook);
   // The check of the copy is shown also while all is well.
-  const warnings = checks
-    .filter(({ name, warning }) => (warning || name === 'copy') && !isSaid(name))
-    .map(({ name, detail }) => `  ${name}: ${detail}`);
+  const told = checks.filter((check) => (!check.ok || check.name === 'copy') && !isSaid(check));
+  const why = told.some(({ ok, warning }) => !ok && !warning) ? 'not ready:' : 'not ready, as said above';
   return [
-    `service: ${state}`,
-    ...failed,
-    ...warnings,
+    `service: ${ready ? `ready at ${url}/` : `at ${url}/, ${why}`}`,
+    ...told.map(({ name, detail, warning, ok }) => (ok || warning ? `  ${name}: ${detail}` : `  ${detail}`)),
     ...(queue?.kind ? [queueText(queue.kind, queue.depth)] : []),
   ];
 }

@@ -219,7 +219,10 @@ function reachable(host: string): string {
 function complaints(body: unknown): string {
   const checks: unknown = Reflect.get(Object(body), 'checks');
   const details = (Array.isArray(checks) ? checks : [])
-    .filter((check: unknown) => Reflect.get(Object(check), 'ok') === false)
+    .filter(
+      (check: unknown) =>
+        Reflect.get(Object(check), 'ok') === false && !Reflect.get(Object(check), 'warning'),
+    )
     .map((check: unknown) => String(Reflect.get(Object(check), 'detail')));
-  return details.length > 0 ? details.join('; ') : 'it does not say that it does its work';
+  return details.length > 0 ? [...new Set(details)].join('; ') : 'it does not say that it does its work';
 }

@@ -4,9 +4,12 @@ import type { Resource } from '../contract/endpoints.ts';
 import {
   clockTime,
   isOfUpstream,
+  SYMPTOM_OF_FAILURE,
   TROUBLES,
   type Trouble,
   type TroubleFacts,
+  type TroubleSymptom,
+  troubleClause,
   troublesOf,
   troubleText,
 } from '../mirror/decide/troubles.ts';
@@ -49,6 +52,8 @@ export interface ListProgress {
   lastSweepAt: number | null;
   /** When the sweep after that one is due. It stays where it is while sweeps fail: that is how long we are late. */
   sweepDueAt: number;
+  /** Before that no sweep is begun, because the last one failed; null where none did. */
+  retryAt: number | null;
   /** How long sweeps of this list take; 0 or left out before the first one. */
   usualSweepMs?: number;
   /** A pass under way; without a page so far, `lastPageAt` is `since`. */
@@ -82,13 +87,13 @@ export interface Health {
   ready: boolean;
   /** What a person has to see to, the worst first, each with its sentence. */
   troubles: (Trouble & { text: string })[];
-  /** With a warning, all is well with the service, and something beside it needs a person. */
   checks: (HealthVerdict & { name: string })[];
 }
 
 export interface HealthVerdict {
   ok: boolean;
   detail: string;
+  /** Something beside the service needs a person, which a restart would not help. The service is ready. */
   warning?: true;
   /** Where the runbook says what to do; left out where nothing is to be done. */
   runbook?: string;
@@ -98,20 +103,29 @@ export interface HealthVerdict {
 const STILL_MS = 90_000;
 const TICK_AT_LEAST_MS = 60_000;
 
-/** Whether the service does its work, judged by what got done and not by whether it seems to run. */
-export function assess(progress: Progress): Health {
+/**
+ * Whether the service does its work, judged by what got done and not by whether it seems to run. Times are those of the clock here, unless
+ * the reader shows its own.
+ */
+export function assess(
+  progress: Progress,
+  timeOf = (iso: string): string => clockTime(iso, progress.now),
+): Health {
   const troubles = troublesOf(progress.troubles, progress.now).map((trouble) => ({
     ...trouble,
-    text: troubleText(trouble, (time) => clockTime(time, progress.now)),
+    text: troubleText(trouble, timeOf),
   }));
+  const clauseOf = (symptom: TroubleSymptom): HealthVerdict => {
+    const known = troubles.find((trouble) => trouble.symptom === symptom);
+    return bad(known ? troubleClause(known, timeOf) : TROUBLES[symptom][0], symptom);
+  };
   const checks = [
     { name: 'mirror', ...judgeMirror(progress) },
     { name: 'queue', ...judgeQueue(progress) },
     { name: 'loop', ...judgeLoop(progress) },
-    ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress) })),
-    { name: 'outbox', ...judgeOutbox(progress) },
+    ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress, clauseOf) })),
+    { name: 'outbox', ...judgeOutbox(progress, clauseOf) },
     ...(troubles.some(isOfUpstream) ? [] : [{ name: 'upstream', ...describeUpstream(progress) }]),
-    // A supervisor restarts a service that is not ready, and a restart solves none of these.
     ...troubles.map((trouble) => ({
       name: isOfUpstream(trouble) ? 'upstream' : trouble.symptom,
       ...noted(trouble.text, trouble.symptom),
@@ -122,8 +136,12 @@ export function assess(progress: Progress): Health {
     })),
     ...(progress.copy ? [{ name: 'copy', ...describeCopy(progress.copy, progress) }] : []),
   ];
-  return { ready: checks.every(({ ok }) => ok), troubles, checks };
+  // A supervisor restarts a service that is not ready, and a restart solves nothing of what a warning is about.
+  return { ready: checks.every(({ ok, warning }) => ok || warning), troubles, checks };
 }
+
+/** A check that fails because of a trouble, in the words of the trouble. */
+type ClauseOf = (symptom: TroubleSymptom) => HealthVerdict;
 
 function judgeMirror({ mirror, troubles: { disk } }: Progress): HealthVerdict {
   if (mirror !== 'in place') return bad(MIRROR_LOST[mirror], 'mirror-removed');
@@ -158,12 +176,13 @@ function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): Healt
     : bad(`${detail}, one is due every ${span(tickEveryMs)}`, 'no-ticks');
 }
 
-function judgeList(list: ListProgress, progress: Progress): HealthVerdict {
+function judgeList(list: ListProgress, progress: Progress, clauseOf: ClauseOf): HealthVerdict {
   const { now } = progress;
   const stuck = stuckPass(list, progress);
   if (stuck) return bad(stuck, 'sweep-stuck');
-  const failing = list.running ? null : failingText(list, progress);
-  if (failing && (list.lastSweepAt === null || isMissed(list, progress))) return bad(failing, 'sweeps-fail');
+  const failure = progress.troubles.failures.find(({ resource }) => resource === list.resource);
+  const isLate = !list.running && (list.lastSweepAt === null || isStill(list.sweepDueAt, progress));
+  if (failure && isLate) return clauseOf(SYMPTOM_OF_FAILURE[failure.code]);
   if (isMissed(list, progress)) return bad(missedText(list, now), 'sweep-stuck');
   const { lastSweepAt, running } = list;
   const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
@@ -209,28 +228,22 @@ function stuckPass({ running }: ListProgress, progress: Progress): string | null
   return `a ${running.mode} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
 }
 
-function isMissed({ running, sweepDueAt }: ListProgress, progress: Progress): boolean {
-  return !running && isStill(sweepDueAt, progress);
+function isMissed({ running, sweepDueAt, retryAt }: ListProgress, progress: Progress): boolean {
+  return !running && isStill(Math.max(sweepDueAt, retryAt ?? 0), progress);
 }
 
 function missedText({ sweepDueAt }: ListProgress, now: number): string {
   return `a sweep has been due for ${span(now - sweepDueAt)}, and none runs`;
 }
 
-/** The service retries failing passes. So a pass that is due is not a stuck schedule. */
-function failingText({ resource }: ListProgress, { now, troubles }: Progress): string | null {
-  const failure = troubles.failures.find((one) => one.resource === resource);
-  if (!failure) return null;
-  const [since, at] = [Date.parse(failure.since), Date.parse(failure.at)];
-  return `passes have failed since ${clockTime(failure.since, now)}, the last ${ago(now, Math.max(since, at))}: ${failure.error}`;
-}
-
-function judgeOutbox(progress: Progress): HealthVerdict {
+function judgeOutbox(progress: Progress, clauseOf: ClauseOf): HealthVerdict {
   const { now, outbox } = progress;
   const { due, oldestDueAt, lastAttemptAt, paused, refused, isSender } = outbox;
   if (!isSender) return good('another process sends');
-  if (paused !== null)
-    return bad(`sending is paused: ${paused}`, paused.includes('token') ? 'token-refused' : 'bad-answers');
+  if (paused !== null) {
+    const why = clauseOf(paused.includes('token') ? 'token-refused' : 'bad-answers');
+    return { ...why, detail: `sending is paused: ${why.detail}` };
+  }
   // A restart, which is what a service that is not ready gets, brings no permission.
   const boards = refused.map((why) => `; ${why}`).join('');
   const calm = (detail: string): HealthVerdict =>
@@ -309,9 +322,8 @@ function bad(detail: string, symptom: Symptom): HealthVerdict {
   return { ok: false, detail, runbook: runbookOf(symptom) };
 }
 
-/** All is well with the service, and something beside it needs a person. */
 function noted(detail: string, symptom: Symptom): HealthVerdict {
-  return { ok: true, detail, warning: true, runbook: runbookOf(symptom) };
+  return { ...bad(detail, symptom), warning: true };
 }
 
 function ago(now: number, time: number): string {

@@ -46,7 +46,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
     const now = app.clock.now();
     // What this process measured on the monotonic clock, as times beside those that are stored.
     const offset = now - app.clock.monotonic();
-    const timed = (at: number | null): number | null => (at === null ? null : at + offset);
+    const timed = (at: number | null | undefined): number | null => (at == null ? null : at + offset);
     const open = options.queue();
     const found = open && (await queueDepth(open));
     const depth = found instanceof Error ? null : found;
@@ -61,6 +61,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         const running = activity.passes.get(resource) ?? foreign(resource);
         return {
           ...listProgress(context, resource, (last) => dueSince(last) + offset),
+          retryAt: timed(activity.failures.get(resource)?.retryAt),
           running: running && {
             ...running,
             since: running.since + offset,
@@ -77,7 +78,11 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
         isSender: open?.isSender() ?? false,
       },
       closedUntil: app.gate.closedUntil(now),
-      troubles: { ...app.state.troubles(), disk: disk(found instanceof Error ? found : null) },
+      troubles: {
+        ...app.state.troubles(),
+        disk: disk(found instanceof Error ? found : null),
+        newToken: app.tokenNews(),
+      },
       ...(app.publisher ? { copy: app.publisher.progress() } : {}),
       needsCopy: app.settings.fleetUrl !== null,
       ...(app.webhooks ? { webhooks: webhookProgress(app.webhooks) } : {}),
@@ -131,7 +136,7 @@ function listProgress(
   { app }: WorkContext,
   resource: Resource,
   dueSince: (last: LastPass) => number,
-): Omit<ListProgress, 'running'> {
+): Omit<ListProgress, 'running' | 'retryAt'> {
   const last = lastSweep(app.state.lastPasses(), resource);
   return {
     resource,

@@ -116,7 +116,7 @@ async function stateOf(source: RunningSource): Promise<SourceState> {
 
 /** Each sentence once: both lists often have the same. What failed comes first, as it says most. */
 function troubleOf(checks: Health['checks'], failure: string | null): string[] {
-  const problems = checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
+  const problems = checks.filter(({ ok }) => !ok).map(({ detail }) => detail);
   return [...new Set([...(failure === null ? [] : [failure]), ...problems])];
 }
 

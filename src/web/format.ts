@@ -62,6 +62,11 @@ export function clockTime(iso: string): string {
   return at.toDateString() === new Date().toDateString() ? hour.format(at) : time(iso);
 }
 
+/** A sentence of the service, which has its instants as the browser is to show them. */
+export function withClockTimes(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, clockTime);
+}
+
 /**
  * A period as the days that were asked for: of the zone they were asked in, which may be that of somebody who shared the link, and the last
  * one of them instead of the midnight at its end. Moments within a day are shown with their time.

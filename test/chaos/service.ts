@@ -6,7 +6,7 @@ import type { Journal, Tally } from './tally.ts';
 export interface Readiness {
   status: number;
   ready: boolean;
-  checks: { name: string; ok: boolean; detail: string }[];
+  checks: { name: string; ok: boolean; detail: string; warning?: true }[];
 }
 
 /** The service under test: at most one at a time is started here, always on the same port. */

@@ -16,6 +16,7 @@ function live(name: string, content: (token: string) => string, env: Record<stri
   return {
     clock,
     path,
+    news: () => token.news(),
     reveal: (): string => token().reveal(),
     rewrite: (next: string): void => writeFileSync(path, content(next)),
   };
@@ -53,6 +54,25 @@ for (const [where, start] of [
       rewrite('second');
       clock.advance(1000);
       assert.equal(reveal(), 'second');
+    });
+
+    it('says since when there is another one, and why one cannot be used', () => {
+      const { clock, news, rewrite } = start();
+      const read = () => {
+        clock.advance(1000);
+        return news();
+      };
+      assert.equal(read(), null);
+      rewrite('second');
+      assert.deepEqual(read(), { since: new Date(clock.now()).toISOString(), problem: null });
+      rewrite('"with space"');
+      const unusable = read();
+      assert.match(unusable?.problem ?? '', /^FEEDBACK_API_TOKEN must be printable ASCII without spaces/);
+      assert.deepEqual(read(), unusable);
+      rewrite('');
+      assert.match(read()?.problem ?? '', /empty/);
+      rewrite('second');
+      assert.equal(read(), null);
     });
 
     it('is looked at again although the clock was set back', () => {

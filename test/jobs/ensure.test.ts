@@ -34,6 +34,8 @@ async function benchOf(t: TestContext) {
   const tell = ({ event }: { event: string }) => void told.push(event);
   let housekeepingAt: number | null = NOW;
   let looks = 0;
+  let newTokenAt: string | null = null;
+  const refused = { resource: 'posts', code: 'unauthorised', at: new Date(NOW).toISOString() };
   const swept = { mode: 'sweep', startedAt: NOW - MINUTE, finishedAt: NOW - MINUTE, unfinished: false };
   const passes = [
     { resource: 'posts', ...swept },
@@ -44,8 +46,10 @@ async function benchOf(t: TestContext) {
       clock,
       log: { info: tell, warn: tell },
       settings: SETTINGS,
+      tokenNews: () => newTokenAt && { since: newTokenAt, problem: null },
       state: {
         lastPasses: () => passes,
+        troubles: () => ({ failures: [refused] }),
         lastHousekeepingAt: () => housekeepingAt,
         noteHousekeeping: (at: number) => {
           housekeepingAt = at;
@@ -63,6 +67,9 @@ async function benchOf(t: TestContext) {
       return housekeepingAt;
     },
     looks: () => looks,
+    newToken: (at: number) => {
+      newTokenAt = new Date(NOW + at).toISOString();
+    },
     activity: context.activity,
     ensure: () => ensureQueue(context, schedules()),
     /** The jobs beside those of the schedules. */
@@ -87,6 +94,18 @@ describe('a queue that should hold more than it does', () => {
     await ensure();
     assert.deepEqual(await jobs(), ['sync-sweep'], 'once however often');
     assert.deepEqual([told.length, looks()], [1, 3]);
+  });
+
+  it('gets a pass at once when there is another token than the one that was refused', async (t) => {
+    const { ensure, jobs, activity, newToken, clock } = await benchOf(t);
+    activity.failures.set('posts', { count: 3, retryAt: clock.monotonic() + DAY });
+    newToken(-1);
+    await ensure();
+    assert.deepEqual(await jobs(), []);
+    newToken(1);
+    await ensure();
+    assert.deepEqual(await jobs(), ['sync-head']);
+    assert.deepEqual(activity.failures.get('posts'), { count: 0, retryAt: clock.monotonic() });
   });
 
   it('gets maintenance that was missed for a day, but not for a new mirror', async (t) => {

@@ -6,7 +6,14 @@ import { parse } from 'yaml';
 import type { ErrorCode } from '../../src/base/errors.ts';
 import { TROUBLES, type TroubleFacts, troublesOf, troubleText } from '../../src/mirror/decide/troubles.ts';
 
-const NONE: TroubleFacts = { failures: [], paused: null, closed: null, lists: [], disk: null };
+const NONE: TroubleFacts = {
+  failures: [],
+  paused: null,
+  closed: null,
+  lists: [],
+  disk: null,
+  newToken: null,
+};
 const [TEN, NOW] = ['2026-11-18T10:02:00.000Z', Date.parse('2026-11-18T10:15:00Z')];
 
 function texts(facts: Partial<TroubleFacts>): string[] {
@@ -34,11 +41,32 @@ describe('the troubles of a mirror', () => {
     ]);
   });
 
+  it('say what became of a token that was put in later', () => {
+    const refusedAt = (at: string) => [{ ...failed('unauthorised'), at }];
+    const told = (at: string, problem: string | null, since = '2026-11-18T10:09:00.000Z') =>
+      /\((.*)\)/.exec(texts({ failures: refusedAt(at), newToken: { since, problem } })[0] ?? '')?.[1];
+    assert.equal(told('2026-11-18T10:08:00.000Z', null), 'the one of 10:09 is tried now');
+    assert.equal(told('2026-11-18T10:09:05.000Z', null), 'the one of 10:09 was refused too');
+    const empty = 'FEEDBACK_API_TOKEN is empty';
+    assert.equal(told('2026-11-18T10:09:05.000Z', empty), `the one of 10:09 cannot be used: ${empty}`);
+    assert.equal(told('2026-11-18T10:09:05.000Z', null, '2026-11-18T09:00:00.000Z'), undefined);
+  });
+
+  it('tell one cause of two lists once', () => {
+    const failures = [
+      'posts, page 1, at the.host failed',
+      'comments, page 3, at the.host failed (5 attempts)',
+    ].map((what) => failed('unreachable', `Listing ${what}: the connection was refused.`));
+    assert.deepEqual(texts({ failures }), [
+      'the service does not answer since 10:02 (the connection was refused): check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+    ]);
+  });
+
   it('tell a service that cannot be reached from one that asks for no calls', () => {
     const [away = ''] = texts({ failures: [failed('unreachable', 'the connection was refused.')] });
     assert.match(
       away,
-      /^the service does not answer since 10:02 \(the connection was refused\): the mirror keeps/,
+      /^the service does not answer since 10:02 \(the connection was refused\): check the service/,
     );
     const closed = { since: TEN, until: '2026-11-18T10:20:00.000Z' };
     const [throttled = ''] = texts({ closed });

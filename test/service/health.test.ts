@@ -10,7 +10,7 @@ function table(cases: Case[]): void {
   for (const [what, differences, failing, detail] of cases) {
     it(what, () => {
       const { ready, checks } = assess(progressWith(differences));
-      const bad = checks.filter(({ ok }) => !ok);
+      const bad = checks.filter(({ ok, warning }) => !ok && !warning);
       assert.equal(ready, failing === null);
       assert.deepEqual(
         bad.map(({ name }) => name),
@@ -21,6 +21,14 @@ function table(cases: Case[]): void {
     });
   }
 }
+
+const REFUSED = {
+  resource: 'posts',
+  code: 'unauthorised',
+  since: '2026-11-15T11:02:00.000Z',
+  at: '2026-11-15T11:59:00.000Z',
+  error: 'Listing posts, page 1, at the.host failed: the upstream answered 401.',
+} as const;
 
 function running(mode: 'sweep' | 'head', sinceMs: number, lastPageMs: number) {
   return { mode, since: NOW - sinceMs, lastPageAt: NOW - lastPageMs };
@@ -65,7 +73,7 @@ describe('a full disk', () => {
     const queue = { kind: 'embedded', reachable: false } as const;
     const troubles = { ...NO_TROUBLES, disk: { since: new Date(NOW).toISOString(), error: '4 KB are free' } };
     const { ready, checks } = assess(progressWith({ troubles, queue }));
-    const failed = checks.filter(({ ok }) => !ok);
+    const failed = checks.filter(({ ok, warning }) => !ok && !warning);
     assert.equal(ready, false);
     assert.deepEqual(
       failed.map(({ name, runbook }) => [name, runbook]),
@@ -240,6 +248,20 @@ describe('a list', () => {
       /due for 91 s, and none runs/,
     ],
     [
+      'is not late before the attempt that follows a failed one',
+      {
+        posts: { lastSweepAt: NOW - 90 * MINUTE, sweepDueAt: NOW - 30 * MINUTE, retryAt: NOW - 80 * SECOND },
+      },
+      null,
+      /posts: the last complete sweep ended 90 min ago/,
+    ],
+    [
+      'has the words of the trouble that keeps it from being read, and no others',
+      { posts: { sweepDueAt: NOW - 91 * SECOND }, troubles: { ...NO_TROUBLES, failures: [REFUSED] } },
+      'posts',
+      /^posts: the service refused the token since \d\d:02 \w+$/,
+    ],
+    [
       'is too old when that other one does not end',
       {
         posts: {
@@ -304,7 +326,7 @@ describe('the outbox', () => {
       'says why it is paused',
       { outbox: { paused: 'the upstream refused the token' } },
       'outbox',
-      /paused: the upstream refused the token/,
+      /sending is paused: the service refused the token/,
     ],
     [
       'says which board takes no posts, for which no restart helps',

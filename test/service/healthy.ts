@@ -10,7 +10,14 @@ export const NOW = Date.UTC(2026, 10, 15, 12);
 export const STARTED = NOW - 240 * HOUR;
 
 /** What the mirror of such a service knows. */
-export const NO_TROUBLES: TroubleFacts = { failures: [], paused: null, closed: null, lists: [], disk: null };
+export const NO_TROUBLES: TroubleFacts = {
+  failures: [],
+  paused: null,
+  closed: null,
+  lists: [],
+  disk: null,
+  newToken: null,
+};
 
 export interface Differences extends Partial<Omit<Progress, 'lists' | 'outbox' | 'queue'>> {
   posts?: Partial<ListProgress>;
@@ -21,7 +28,12 @@ export interface Differences extends Partial<Omit<Progress, 'lists' | 'outbox' |
 
 /** A service that does all its work, except for what is said. */
 export function progressWith({ posts, comments, outbox, queue, ...rest }: Differences = {}): Progress {
-  const swept = { lastSweepAt: NOW - 20 * MINUTE, sweepDueAt: NOW + 40 * MINUTE, running: null };
+  const swept = {
+    lastSweepAt: NOW - 20 * MINUTE,
+    sweepDueAt: NOW + 40 * MINUTE,
+    retryAt: null,
+    running: null,
+  };
   return {
     now: NOW,
     startedAt: STARTED,

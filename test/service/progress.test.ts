@@ -39,6 +39,7 @@ function benchOf() {
   const app = {
     clock,
     gate: createRateLimit(clock),
+    tokenNews: () => null,
     log: { error: (facts: unknown) => void told.push(facts) },
     settings: {
       ...{ sweepCron: null, sweepEvery: HOUR, timeZone: 'UTC', mirrorPath: '/data/mirror.db' },
@@ -116,7 +117,7 @@ describe('the progress of a service', () => {
     const list = async () => (await read()).lists[1];
     assert.deepEqual(await list(), {
       ...{ resource: 'comments', lastSweepAt: NOW - 20 * MINUTE, sweepDueAt: NOW + 40 * MINUTE },
-      ...{ usualSweepMs: 10 * MINUTE, running: null },
+      ...{ usualSweepMs: 10 * MINUTE, retryAt: null, running: null },
     });
     world.sweep = { startedAt: NOW - MINUTE, finishedAt: NOW - 2 * MINUTE };
     assert.equal((await list())?.usualSweepMs, 0, 'the clock was set meanwhile');

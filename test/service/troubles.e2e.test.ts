@@ -31,27 +31,38 @@ describe('a service in trouble with its upstream', () => {
       writeFile(join(site.folder, '.env'), `FEEDBACK_API_TOKEN=${token}\n`);
     await settings('an-old-token');
     delete site.env.FEEDBACK_API_TOKEN;
-    const service = await startService(site, { SYNC_HEAD_EVERY: '1s' });
+    const service = await startService(site, { SYNC_HEAD_EVERY: '10m' });
     await saysEverywhere(
       site,
       service,
       /the service refused the token since .*: put a new one in \.env or sources\.yaml, no restart needed/,
     );
-    const { checks } = (await (await fetch(`${service.url}/readyz`)).json()) as {
-      checks: { name: string; detail: string }[];
-    };
+    const checksNow = async () =>
+      (
+        (await (await fetch(`${service.url}/readyz`)).json()) as {
+          checks: { name: string; ok: boolean; detail: string }[];
+        }
+      ).checks;
+    const checks = await checksNow();
     assert.doesNotMatch(checks.map(({ detail }) => detail).join('\n'), /may be called|none runs/);
+    assert.equal(checks.find(({ name }) => name === 'upstream')?.ok, false);
     const doctor = await site.run(['doctor']);
     assert.match(doctor.stdout, /the service refused the token since/);
+    const says = async (said: RegExp) => said.test((await troublesOf(service)).join('\n'));
+    await settings('a wrong one');
+    await until('it says that the new token cannot be used', () =>
+      says(/\(the one of .* cannot be used: FEEDBACK_API_TOKEN must be .* without spaces/),
+    );
+    await settings('another-wrong-one');
+    await until('it says that the new token was refused too', () =>
+      says(/\(the one of .* was refused too\)/),
+    );
     await settings(CANARY);
-    const headers = { 'content-type': 'application/json' };
-    for (const list of ['posts', 'comments'])
-      await fetch(`${service.url}/data/sync/${list}/run`, {
-        method: 'POST',
-        headers,
-        body: '{"mode":"sweep"}',
-      });
-    await until('it is well', () => isReady(service));
+    await until('it is well, without a request', async () => {
+      const said = (await checksNow()).map(({ detail }) => detail).join('\n');
+      assert.doesNotMatch(said, /none runs/);
+      return await isReady(service);
+    });
     assert.deepEqual(await troublesOf(service), []);
     await service.stop();
   });
@@ -71,7 +82,7 @@ describe('a service in trouble with its upstream', () => {
     await saysEverywhere(
       other,
       away,
-      /the service does not answer since .* \(.*connection.*\): the mirror keeps/,
+      /the service does not answer since .* \(.*connection.*\): check the service/,
     );
     await until('the breaker is open, which changes nothing', async () => {
       const { checks } = (await (await fetch(`${away.url}/readyz`)).json()) as {

@@ -246,13 +246,13 @@ describe('the banner', () => {
     runbook: 'docs/operations.md#deletions-held',
   } as const;
 
-  it('names the row of the runbook for every trouble, and leads to its line', () => {
+  it('leads to the row of the runbook for every trouble', () => {
     const { root, draw } = drawing();
     for (const symptom of ['deletions-held', 'token-refused'] as const) {
       const runbook = `docs/operations.md#${symptom}`;
       draw(troubleRow({ ...trouble, symptom, runbook }));
       const link = root.all('a').at(-1);
-      assert.equal(link?.text, runbook);
+      assert.equal(link?.text, 'What to do');
       assert.equal(
         decodeURIComponent(link?.attribute('href') ?? ''),
         `/docs/operations.md#:~:text=id="${symptom}"`,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { type Trouble, troublesOf } from '../../mirror/decide/troubles.ts';
+import type { Trouble } from '../../mirror/decide/troubles.ts';
 import { assess, type Health, type Progress } from '../../service/health.ts';
 import type { LiveStatsReader, MirrorStats } from '../../state/live-stats.ts';
 import { canWrite, openStream } from '../server/replies.ts';
@@ -88,21 +88,21 @@ async function readStats(
   version: number,
 ): Promise<LiveStats> {
   const found = await progress();
-  const { ready, checks } = assess(found);
+  const { ready, checks, troubles } = assess(found, (iso) => iso);
   const mirror = stats.read();
   return {
     ...mirror,
     version,
     isReady: ready,
     failing: failingOf(checks),
-    troubles: troublesOf(found.troubles, found.now),
+    troubles,
     toDecide: mirror.outbox.uncertain + mirror.outbox.proposed,
   };
 }
 
 /** The first thing that is wrong, and where the runbook says what to do. */
 function failingOf(checks: Health['checks']): string | null {
-  const failed = checks.find(({ ok }) => !ok);
+  const failed = checks.find(({ ok, warning }) => !ok && !warning);
   if (!failed) return null;
   return failed.runbook ? `${failed.detail} (${failed.runbook})` : failed.detail;
 }

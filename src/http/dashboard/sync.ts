@@ -104,7 +104,7 @@ async function stateOf(view: SyncView, service: SyncDeps['service']): Promise<Sy
   const { upstream, resources, runs } = view.status();
   const lists = resources.map((list) => ({ ...list, ...listOf(progress, list.resource) }));
   const { queue, now } = progress;
-  return { upstream, lists, runs, health: assess(progress), queue, now };
+  return { upstream, lists, runs, health: assess(progress, (iso) => iso), queue, now };
 }
 
 function listOf({ lists, now }: Progress, resource: Resource): Pick<SyncList, 'sweepDueAt' | 'running'> {

@@ -28,6 +28,8 @@ export interface TroubleFacts {
   }[];
   /** What the disk did not take; null while it takes everything, and where only the service can know. */
   disk: { since: string; error: string } | null;
+  /** A token that was written into the settings later; null where none was, and where only the service can know. */
+  newToken: { since: string; problem: string | null } | null;
 }
 
 /** What a person has to see to, in the words that every place uses. */
@@ -53,7 +55,7 @@ export const TROUBLES = {
   ],
   'upstream-away': [
     'the service does not answer',
-    'the mirror keeps what it has and tries again by itself; check the service or FEEDBACK_BASE_URL',
+    'check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
   ],
   throttled: ['the service asks for no calls', 'nothing is lost, and everything continues by itself'],
   'bad-answers': [
@@ -102,7 +104,7 @@ const PATIENCE_MS = 10_000;
 export function troublesOf(facts: TroubleFacts, now: number): Trouble[] {
   const found = [
     ...ofDisk(facts),
-    ...facts.failures.map(ofFailure),
+    ...facts.failures.map((failure) => ofFailure(failure, facts.newToken)),
     ...ofPause(facts),
     ...ofClosing(facts, now),
   ];
@@ -126,11 +128,25 @@ function ofDisk({ disk }: TroubleFacts): Trouble[] {
   return disk ? [trouble('disk-full', { since: disk.since, detail: withoutStop(disk.error) })] : [];
 }
 
-function ofFailure({ code, since, error }: PassFailure): Trouble {
+function ofFailure(failure: PassFailure, newToken: TroubleFacts['newToken']): Trouble {
+  const { code, since, error } = failure;
   const symptom = SYMPTOM_OF_FAILURE[code];
-  // Who is to do what says enough there.
-  const isPlain = symptom === 'token-refused' || symptom === 'throttled';
-  return trouble(symptom, { since, detail: isPlain ? null : withoutStop(error) });
+  if (symptom === 'token-refused') return trouble(symptom, { since, detail: ofNewToken(failure, newToken) });
+  return trouble(symptom, { since, detail: symptom === 'throttled' ? null : causeIn(error) });
+}
+
+/** Nothing of a token that was written before the first refusal. */
+function ofNewToken({ since, at }: PassFailure, newToken: TroubleFacts['newToken']): string | null {
+  if (newToken === null || newToken.since <= since) return null;
+  if (newToken.problem !== null) return `the one of ${newToken.since} cannot be used: ${newToken.problem}`;
+  return newToken.since > at
+    ? `the one of ${newToken.since} is tried now`
+    : `the one of ${newToken.since} was refused too`;
+}
+
+/** `Listing posts, page 1, at HOST failed: WHY.`: what was asked for differs between the lists, and the cause is the same. */
+function causeIn(error: string): string {
+  return withoutStop(error.replace(/^.*? failed(?: \(\d+ attempts\))?: /, ''));
 }
 
 function ofPause({ paused }: TroubleFacts): Trouble[] {
@@ -181,9 +197,13 @@ export function troubleClause(
   { what, since, until, detail }: Pick<Trouble, 'what' | 'since' | 'until' | 'detail'>,
   timeOf: (iso: string) => string,
 ): string {
-  const from = since === null ? '' : ` since ${timeOf(since)}`;
-  const to = until === null ? '' : `, until ${timeOf(until)}`;
-  return `${what}${from}${to}${detail === null ? '' : ` (${detail})`}`;
+  const from = since === null ? '' : ` since ${since}`;
+  const to = until === null ? '' : `, until ${until}`;
+  return withTimes(`${what}${from}${to}${detail === null ? '' : ` (${detail})`}`, timeOf);
+}
+
+function withTimes(text: string, timeOf: (iso: string) => string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, timeOf);
 }
 
 /** The sentence about it: `the service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed`. */

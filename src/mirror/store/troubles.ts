@@ -64,6 +64,7 @@ export function troubleReader(db: Db): () => TroubleFacts {
       return found ? [{ resource, ...found }] : [];
     }),
     disk: null,
+    newToken: null,
   });
 }
 

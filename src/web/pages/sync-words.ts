@@ -46,11 +46,16 @@ export function stateName(state: string): string {
   return STATES[state] ?? state;
 }
 
-/** What is held keeps nothing from running, and yet somebody has to look. */
-export function checkTag(
-  { name, ok }: SyncState['health']['checks'][number],
-  troubles: SyncState['health']['troubles'],
-): [text: string, tone: Tone] {
-  if (!ok) return ['not ok', 'bad'];
-  return troubles.some(({ symptom }) => symptom === name) ? ['look', 'warn'] : ['ok', 'good'];
+type Check = SyncState['health']['checks'][number];
+
+export function checkTag({ ok, warning }: Check): [text: string, tone: Tone] {
+  if (ok) return ['ok', 'good'];
+  return warning ? ['look', 'warn'] : ['not ok', 'bad'];
+}
+
+export function healthText({ checks }: SyncState['health']): string {
+  const failed = checks.filter(({ ok }) => !ok).length;
+  return failed === 0
+    ? 'all checks pass'
+    : `${failed} of ${checks.length} checks ${failed === 1 ? 'needs' : 'need'} you`;
 }

@@ -3,7 +3,7 @@ import type { LiveStats } from '../../http/dashboard/events.ts';
 import type { SyncList, SyncState } from '../../http/dashboard/sync.ts';
 import type { RunRow } from '../../mirror/decide/types.ts';
 import { fetchJson } from '../api.ts';
-import { ago, counted, lasted, number, span, withDates } from '../format.ts';
+import { ago, counted, lasted, number, span, withClockTimes, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { banner, card, facts, figure, pageHead, type Tone, tag, timeTag } from '../parts/layout.ts';
@@ -11,7 +11,7 @@ import { type News, useNews } from '../parts/load.ts';
 import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 import { heldCard, QuarantineCard, suspectsCard } from './sync-absent.ts';
-import { checkName, checkTag, queueName, stateName } from './sync-words.ts';
+import { checkName, checkTag, healthText, queueName, stateName } from './sync-words.ts';
 
 /** How fresh the mirror is, what stands in its way, and what the service is doing. */
 export const page = pageOf<SyncState>({
@@ -108,12 +108,12 @@ type Check = SyncState['health']['checks'][number];
 /** What `/readyz` says, in words. */
 function healthCard({ health }: SyncState): VNode {
   return tableCard<Check>(
-    { title: 'Health', size: 'half', note: health.ready ? 'all checks pass' : 'a check fails' },
+    { title: 'Health', size: 'half', note: healthText(health) },
     {
       columns: [
-        { head: 'State', cell: (check) => tag(...checkTag(check, health.troubles)) },
+        { head: 'State', cell: (check) => tag(...checkTag(check)) },
         { head: 'Check', cell: ({ name }) => checkName(name) },
-        { head: 'Detail', cell: ({ detail }) => detail },
+        { head: 'Detail', cell: ({ detail }) => withClockTimes(detail) },
       ],
       rows: health.checks,
     },

@@ -1,5 +1,5 @@
 import type { LiveStats } from '../../http/dashboard/events.ts';
-import { clockTime } from '../format.ts';
+import { withClockTimes } from '../format.ts';
 import { h } from '../h.ts';
 
 type Trouble = LiveStats['troubles'][number];
@@ -10,12 +10,11 @@ export const troubleRow = ({ symptom, what, since, until, detail, advice, runboo
     'p.banner',
     { key: symptom, 'data-tone': symptom === 'list-incomplete' ? 'warn' : 'bad' },
     h('b', `${what.charAt(0).toUpperCase()}${what.slice(1)}`),
-    since && ` since ${clockTime(since)}`,
-    until && `, until ${clockTime(until)}`,
-    detail && ` (${detail})`,
-    `: ${advice}. `,
+    withClockTimes(
+      `${since === null ? '' : ` since ${since}`}${until === null ? '' : `, until ${until}`}${detail === null ? '' : ` (${detail})`}: ${advice}. `,
+    ),
     symptom === 'deletions-held' && [h('a', { href: '/sync' }, 'Sync'), ' '],
-    h('a.note', { href: rowIn(runbook) }, runbook),
+    h('a.note', { href: rowIn(runbook) }, 'What to do'),
   );
 
 /** The documents are served as text, where a browser finds words but no anchor. */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import type { LiveStats } from '../../http/dashboard/events.ts';
-import { ago, counted } from '../format.ts';
+import { ago, counted, withClockTimes } from '../format.ts';
 import { mounted } from '../mount.ts';
 import { troubleRow } from '../parts/trouble.ts';
 
@@ -41,8 +41,10 @@ function showStats({ updatedAt, isReady, failing, troubles, toDecide, held }: Li
   showTroubles(troubles);
   badge('outbox', toDecide, `${counted(toDecide, 'row')} to decide about`);
   badge('sync', held, `${counted(held, 'deletion')} held`);
-  if (isReady) tell('good', `Updated ${ago(updatedAt)}`);
-  else tell('warn', failing ?? 'Starting');
+  // The banner says what is wrong.
+  const isTold = troubles.length > 0;
+  const age = updatedAt === null ? 'Nothing is mirrored yet' : `Updated ${ago(updatedAt)}`;
+  tell(isReady && !isTold ? 'good' : 'warn', isReady || isTold ? age : withClockTimes(failing ?? 'Starting'));
 }
 
 /** On every page. */
