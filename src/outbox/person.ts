@@ -3,9 +3,9 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { SearchReads } from '../search/search.ts';
 import { checkDraft, type Draft } from './create.ts';
-import { EDITABLE, next, SWEEP_CHECKS, TRANSITIONS } from './decide/states.ts';
+import { EDITABLE, next, TRANSITIONS } from './decide/states.ts';
 import type { Edit, OutboxRow, OutboxState, PostText, RowChange, Transition } from './decide/types.ts';
-import { contentHash } from './send/match.ts';
+import { contentHash } from './decide/whose.ts';
 import type { OutboxStore } from './store/store.ts';
 import type { OutboxView } from './store/view.ts';
 
@@ -60,7 +60,7 @@ export function cancel({ store, clock }: Deps, id: number): OutboxRow {
 
 /** An unclear attempt before may have left a post all the same. */
 function dropped(now: number): RowChange {
-  return { now, checksIfUnclear: SWEEP_CHECKS };
+  return { now };
 }
 
 /** A person: it is this post. */
@@ -74,7 +74,7 @@ export function resolve(
       hint: 'One post can be the outcome of one row only.',
     });
   const { id: postId, url } = post;
-  const change = { now: clock.now(), postId, url, matched: 'person', error: null, checksLeft: SWEEP_CHECKS };
+  const change = { now: clock.now(), postId, url, matched: 'person', error: null };
   const row = store.find(id);
   const isCorrected = row?.state === 'confirmed' && row.matched === 'person';
   return decide(store, id, 'resolved', isCorrected ? TRANSITIONS.correct : TRANSITIONS.resolve, change);

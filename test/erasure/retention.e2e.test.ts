@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { aComment, aPost, iso, minute } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -85,7 +86,7 @@ describe('rows that were deleted', () => {
       title: 'zqfirst',
       content: 'zqwords',
     });
-    const [now, arrow] = [minute(61), { from: ['ready'], to: 'confirmed' }] as const;
+    const [now, arrow] = [minute(61), TRANSITIONS.found] as const;
     await bench.outbox.move(sent, arrow, { now, postId: 1, url: '/zqurl' });
     assert.deepEqual(await bench.expire(0, 61), {
       posts: 2,

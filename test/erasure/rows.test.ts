@@ -5,7 +5,7 @@ import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { rowErasers } from '../../src/mirror/suppression/rows.ts';
 import { EDITABLE } from '../../src/outbox/decide/states.ts';
 import type { OutboxState } from '../../src/outbox/decide/types.ts';
-import { contentHash } from '../../src/outbox/send/match.ts';
+import { contentHash } from '../../src/outbox/decide/whose.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { benchFor, leading, TEXT } from '../outbox/bench.ts';
 import { aComment, aPost } from '../support/rows.ts';
@@ -33,7 +33,7 @@ describe('a row of the outbox that is erased', () => {
         now: clock.now(),
         notBefore: clock.now(),
         error: 'of Zoe',
-        checksLeft: 2,
+        wasAmbiguous: true as const,
         url: '/zoe',
       };
       const transition = leading('ready', state as OutboxState);

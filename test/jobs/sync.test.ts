@@ -115,7 +115,7 @@ describe('a sweep of the posts', () => {
   it('looks for posts that an unclear row has left, and one of the comments does not', async (t) => {
     const { context, store, upstream, add, clock, row } = benchOf(t);
     const id = await add();
-    store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
+    store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true });
     clock.advance(MINUTE);
     upstream.client.comments = async function* () {};
     await runPass(context, 'comments', 'sweep');
@@ -129,7 +129,7 @@ describe('a sweep of the posts', () => {
     const id = await add();
     upstream.beforePage = () => {
       clock.advance(MINUTE);
-      store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true, checksLeft: 2 });
+      store.move(id, TRANSITIONS.park, { now: clock.now(), wasAmbiguous: true });
       clock.advance(MINUTE);
     };
     await runPass(context, 'posts', 'sweep');

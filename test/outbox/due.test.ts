@@ -113,7 +113,7 @@ describe('rows that may have left a post', () => {
     store.move(sending, TRANSITIONS.claim, { now });
     store.move(ambiguous, TRANSITIONS.recheck, { now });
     store.move(again, TRANSITIONS.defer, { now, wasAmbiguous: true });
-    store.move(uncertain, TRANSITIONS.park, { now, checksLeft: 1 });
+    store.move(uncertain, TRANSITIONS.park, { now });
     bench.write('UPDATE outbox SET first_sent_at = created_at');
     const unclear = store.unclear().map(({ id }) => id);
     assert.deepEqual(unclear, [sending, ambiguous, again, uncertain]);

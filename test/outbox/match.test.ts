@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { PostText } from '../../src/outbox/decide/types.ts';
-import { contentHash } from '../../src/outbox/send/match.ts';
+import { contentHash } from '../../src/outbox/decide/whose.ts';
 import { mailbox } from '../../src/text/email.ts';
 import { TEXT } from './bench.ts';
 

@@ -6,8 +6,8 @@ import { erasePerson } from '../../src/erasure/erase.ts';
 import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { EDITABLE, TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { OutboxState } from '../../src/outbox/decide/types.ts';
+import { contentHash } from '../../src/outbox/decide/whose.ts';
 import { edit } from '../../src/outbox/person.ts';
-import { contentHash } from '../../src/outbox/send/match.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { openImportReads } from '../../src/outbox/store/imports.ts';
 import { type Bench, benchFor, HOUR, leading, MINUTE, TEXT } from './bench.ts';
@@ -151,8 +151,8 @@ describe('what the mirror knows of posts', () => {
     const bound = publish('Bound', 0);
     moveTo(bench, await bench.add(), 'confirmed', { postId: bound });
     await bench.sweep();
-    const since = (knownMaxId: number | null, created = now): number[] =>
-      bench.store.postsSince({ knownMaxId, created }).map(({ id }) => id);
+    const since = (known_max_id: number | null, created = now): number[] =>
+      bench.store.postsSince({ known_max_id, since: created }).map(({ id }) => id);
     assert.deepEqual(since(null), [local, behind], 'nothing but its time tells what is new');
     assert.deepEqual(since(bound), [local, behind], 'the mirror has seen them first just now');
     assert.deepEqual(since(null, now + 3 * HOUR), [behind]);

@@ -1,5 +1,5 @@
 import type { NewRow, PostText } from '../../src/outbox/decide/types.ts';
-import { contentHash } from '../../src/outbox/send/match.ts';
+import { contentHash } from '../../src/outbox/decide/whose.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { BOARDS } from './simulated-post.ts';
 

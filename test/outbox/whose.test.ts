@@ -16,26 +16,19 @@ const HOUR = 3_600_000;
 
 function row(changes: Partial<SentRow> = {}): SentRow {
   const words = { board: 'ideas', title: 'Export all invoices', content: 'As a table, please.' };
-  const known = { sentAt: SENT_AT, knownMaxId: 100, isListKnown: true, dismissed: [], mark: null };
-  const read = {
-    isUnderWay: false,
-    named: null,
-    whyUnread: null,
-    unclearAttempts: 1,
-    isLaterListed: false,
-    waitedMs: 0,
-  };
-  return { id: 1, ...words, email: 'kim@example.com', name: 'Kim', ...known, ...read, ...changes };
+  const known = { sentAt: SENT_AT, known_max_id: 100, isListKnown: true, baseline: [], mark: null };
+  const read = { isUnderWay: false, named: null, whyUnread: null, waitedMs: 0 };
+  return { id: 1, ...words, email: 'kim@example.com', full_name: 'Kim', ...known, ...read, ...changes };
 }
 
-const KIM = { id: 7, email: 'kim@example.com', name: 'Kim', isTeam: false };
-const LEE = { id: 8, email: 'lee@example.com', name: 'Lee', isTeam: false };
-const HIDDEN = { id: 9, email: null, name: null, isTeam: false };
+const KIM = { creator_id: 7, email: 'kim@example.com', name: 'Kim', is_team: 0 } as const;
+const LEE = { creator_id: 8, email: 'lee@example.com', name: 'Lee', is_team: 0 } as const;
+const HIDDEN = { creator_id: 9, email: null, name: null, is_team: 0 } as const;
 
 function post(changes: Partial<ShownPost> = {}): ShownPost {
   const { title, content } = row();
   const seen = { createdAt: SENT_AT, firstSeenAt: null };
-  return { id: 101, title, content, url: '/p/101', board: '/b/ideas', creator: KIM, ...seen, ...changes };
+  return { id: 101, title, content, url: '/p/101', board: '/b/ideas', ...KIM, ...seen, ...changes };
 }
 
 const PEOPLE = learnPeople([]);
@@ -88,18 +81,14 @@ describe('which post is this row’s: one row and one post', () => {
     ],
     ['has lost its text', { content: '' }, 'confirmed 101'],
     ['was moved to another board', { board: '/b/bugs' }, 'confirmed 101'],
-    ['has its words and shows no author', { creator: HIDDEN }, 'uncertain 101'],
-    ['has its words, by another author', { creator: LEE }, 'uncertain 101'],
+    ['has its words and shows no author', { ...HIDDEN }, 'uncertain 101'],
+    ['has its words, by another author', { ...LEE }, 'uncertain 101'],
     ['has masked words', { title: '**** all invoices' }, 'confirmed 101'],
     ['has masked words and no other', { title: 'Export all ****', content: '' }, 'uncertain 101'],
     ['has a line added', { content: 'As a table, please. Sent by the importer' }, 'confirmed 101'],
     ['has another word in its title', { title: 'Export few invoices' }, 'uncertain 101'],
     ['has another text under the same title', { content: 'Not now.' }, 'uncertain 101'],
-    [
-      'has the same title and another text, by another author',
-      { content: 'Not now.', creator: LEE },
-      'send again',
-    ],
+    ['has the same title and another text, by another author', { content: 'Not now.', ...LEE }, 'send again'],
     [
       'has nothing in common, by its author',
       { title: 'Release notes for spring', content: '' },
@@ -113,10 +102,10 @@ describe('which post is this row’s: one row and one post', () => {
       'send again',
       { isListKnown: false },
     ],
-    ['was turned down by a person', {}, 'send again', { dismissed: [101] }],
+    ['was turned down by a person', {}, 'send again', { baseline: [101] }],
     [
       'carries its mark, in any words',
-      { title: 'Gone', content: 'ref fm-7k3q9d2h', creator: LEE },
+      { title: 'Gone', content: 'ref fm-7k3q9d2h', ...LEE },
       'confirmed 101',
       { mark: 'FM-7K3Q9D2H' },
     ],
@@ -185,12 +174,6 @@ describe('which post is this row’s: several rows', () => {
 });
 
 describe('a row without a possible post', () => {
-  it('is sent again three times, and then where a later post is listed', () => {
-    const of = (unclearAttempts: number, isLaterListed: boolean) =>
-      verdictsOn([row({ unclearAttempts, isLaterListed })], [])[0];
-    assert.deepEqual([of(3, false), of(4, false), of(4, true)], ['send again', 'later ', 'send again']);
-  });
-
   it('is looked for again where the read was not whole, six hours at most', () => {
     const of = (waitedMs: number) => verdictsOn([row({ whyUnread: 'it broke off', waitedMs })], [])[0];
     assert.deepEqual([of(0), of(7 * HOUR)], ['later ', 'uncertain ']);
@@ -198,15 +181,15 @@ describe('a row without a possible post', () => {
 });
 
 describe('who made a post', () => {
-  const owner = row({ email: null, name: null });
-  const ANA = { id: 1, email: 'ana@example.com', name: 'Ana', isTeam: true };
+  const owner = row({ email: null, full_name: null });
+  const ANA = { creator_id: 1, email: 'ana@example.com', name: 'Ana', is_team: 1 } as const;
   const known = learnPeople([
     { asked: null, shown: 'ana@example.com', creator_id: 1 },
     { asked: 'kim@example.com', shown: null, creator_id: 7 },
   ]);
-  const CASES: [string, SentRow, ShownPost['creator'], typeof known, string][] = [
+  const CASES: [string, SentRow, Partial<ShownPost>, typeof known, string][] = [
     ['the account that our posts have shown', owner, ANA, known, 'ours'],
-    ['another account than the owner’s', owner, { ...ANA, id: 2 }, known, 'other'],
+    ['another account than the owner’s', owner, { ...ANA, creator_id: 2 }, known, 'other'],
     ['somebody of the team, before any post has shown the owner', owner, ANA, PEOPLE, 'ours'],
     ['somebody else, before any post has shown the owner', owner, LEE, PEOPLE, 'unknown'],
     ['the address, with a tag', row({ email: 'kim+news@example.com' }), KIM, PEOPLE, 'ours'],
@@ -221,10 +204,9 @@ describe('who made a post', () => {
       'other',
     ],
     ['nothing', row(), HIDDEN, PEOPLE, 'unknown'],
-    ['a row that cannot be read', row(), null, PEOPLE, 'unknown'],
   ];
   for (const [what, sent, creator, people, expected] of CASES)
-    it(`${what}: ${expected}`, () => assert.equal(authorOf(sent, post({ creator }), people), expected));
+    it(`${what}: ${expected}`, () => assert.equal(authorOf(sent, post(creator), people), expected));
 
   describe('an account that has stood for the owner and for a customer, where addresses are true', () => {
     const people = learnPeople([
@@ -232,21 +214,21 @@ describe('who made a post', () => {
       { asked: 'lee@example.com', shown: 'ana@example.com', creator_id: 1 },
       { asked: 'kim@example.com', shown: 'kim@example.com', creator_id: 7 },
     ]);
-    const max = { email: 'max@example.com', name: 'Max' };
+    const max = { email: 'max@example.com', full_name: 'Max' };
     const told = (rows: SentRow[], shown: ShownPost): (string | undefined)[] => {
       const { verdicts } = decide(rows, [shown], people);
       return rows.map(({ id }) => verdicts.get(id)?.kind);
     };
 
     it('is shared by every customer, and the very words confirm a row', () => {
-      assert.equal(authorOf(row(max), post({ creator: ANA }), people), 'shared');
-      assert.deepEqual(told([row(max)], post({ creator: ANA })), ['confirmed']);
-      assert.deepEqual(told([row(max)], post({ creator: ANA, content: 'Not now.' })), ['send again']);
+      assert.equal(authorOf(row(max), post({ ...ANA }), people), 'shared');
+      assert.deepEqual(told([row(max)], post({ ...ANA })), ['confirmed']);
+      assert.deepEqual(told([row(max)], post({ ...ANA, content: 'Not now.' })), ['send again']);
     });
 
     it('confirms no customer’s row where a row of the owner says the same', () => {
       const rows = [row(max), row({ ...owner, id: 2 })];
-      assert.deepEqual(told(rows, post({ creator: ANA })), ['send again', 'confirmed']);
+      assert.deepEqual(told(rows, post({ ...ANA })), ['send again', 'confirmed']);
     });
 
     it('is not shared by a customer who is the owner', () => {
@@ -254,7 +236,7 @@ describe('who made a post', () => {
         { asked: null, shown: 'ana@example.com', creator_id: 1 },
         { asked: 'ana@example.com', shown: 'ana@example.com', creator_id: 1 },
       ]);
-      assert.equal(authorOf(row(max), post({ creator: ANA }), own), 'other');
+      assert.equal(authorOf(row(max), post({ ...ANA }), own), 'other');
     });
   });
 
@@ -264,8 +246,8 @@ describe('who made a post', () => {
       shown: 'bot@example.com',
       creator_id: 3,
     }));
-    const bot = { id: 3, email: 'bot@example.com', name: 'Bot', isTeam: true };
-    assert.equal(authorOf(row(), post({ creator: bot }), learnPeople(sent)), 'ours');
+    const bot = { creator_id: 3, email: 'bot@example.com', name: 'Bot', is_team: 1 } as const;
+    assert.equal(authorOf(row(), post({ ...bot }), learnPeople(sent)), 'ours');
   });
 });
 
@@ -294,14 +276,14 @@ describe('the folding of a text', () => {
       maxLength: 6,
     });
     const posts = fc.array(
-      fc.record({ title: words, content: words, creator: fc.constantFrom(KIM, LEE, HIDDEN) }),
+      fc.record({ title: words, content: words, by: fc.constantFrom(KIM, LEE, HIDDEN) }),
       { maxLength: 6 },
     );
     fc.assert(
       fc.property(rows, posts, (asked, shown) => {
         const { verdicts, seconds } = decide(
           asked.map((changes, n) => row({ id: n + 1, ...changes })),
-          shown.map((changes, n) => post({ id: 101 + n, ...changes })),
+          shown.map(({ by, ...words }, n) => post({ id: 101 + n, ...words, ...by })),
           PEOPLE,
         );
         const bound = [...verdicts.values()].flatMap((each) =>

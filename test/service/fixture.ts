@@ -7,7 +7,7 @@ import { loadSettings } from '../../config/load.ts';
 import { type App, openApp, openQueue } from '../../src/app.ts';
 import { createMetrics, type Metrics } from '../../src/base/metrics.ts';
 import type { OutboxRow } from '../../src/outbox/decide/types.ts';
-import { contentHash } from '../../src/outbox/send/match.ts';
+import { contentHash } from '../../src/outbox/decide/whose.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { type Periods, type Service, startService } from '../../src/service/service.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../laboratory/server.ts';

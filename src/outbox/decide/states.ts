@@ -14,11 +14,6 @@ export const OUTBOX_STATES = [
 ] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
 
-interface FromTo {
-  from: readonly OutboxState[];
-  to: OutboxState;
-}
-
 export const TRANSITIONS = {
   /** A person: what an agent proposed may be sent. */
   approve: { from: ['proposed'], to: 'ready' },
@@ -30,20 +25,18 @@ export const TRANSITIONS = {
   reject: { from: ['sending'], to: 'rejected' },
   /** The answer is missing or unclear, or the sender died: the post may exist. */
   markAmbiguous: { from: ['sending'], to: 'ambiguous' },
-  /** The table of `whose.ts` says which post is the row's. */
-  found: { from: ['ambiguous', 'uncertain'], to: 'confirmed' },
+  /** The table of `whose.ts` says which post is the row's; it may turn up just before the row is sent again. */
+  found: { from: ['ambiguous', 'uncertain', 'ready'], to: 'confirmed' },
   /** The list could not be read, or shows a post that may still prove to be another row's: reconcile later. */
   wait: { from: ['ambiguous'], to: 'ambiguous' },
   /** The same for a row that is about to be sent again. */
   defer: { from: ['ready'], to: 'ready' },
   /** It could not be sent again soon after the list was read, or an older copy of the mirror was put back: the list is read first. */
   recheck: { from: ['ready', 'ambiguous'], to: 'ambiguous' },
-  /** The post of a row that is about to be sent again has meanwhile turned up. */
-  adopt: { from: ['ready'], to: 'confirmed' },
   /** The list shows no post that could be this row's. */
   sendAgain: { from: ['ambiguous'], to: 'ready' },
   /** Posts could be this row's, also just before it would be sent again, or it stays missing: only a person can tell. */
-  park: { from: ['ambiguous', 'ready'], to: 'uncertain' },
+  park: { from: ['ambiguous', 'ready', 'uncertain'], to: 'uncertain' },
   /** A post that kept the row with a person is another row's: it is decided again. */
   reopen: { from: ['uncertain'], to: 'ambiguous' },
   /** The service shows another post under the number of the row's: only a person can tell whether to send it again. */
@@ -60,7 +53,7 @@ export const TRANSITIONS = {
   stop: { from: ['sending', 'ambiguous'], to: 'cancelled' },
   /** Its person was erased, and its words with them: it can neither be sent nor looked for. `sending` only where no process sends. */
   erase: { from: ['proposed', 'ready', 'sending', 'ambiguous', 'uncertain', 'cancelled'], to: 'cancelled' },
-} as const satisfies Record<string, FromTo>;
+} as const satisfies Record<string, { from: readonly OutboxState[]; to: OutboxState }>;
 
 export type Transition = (typeof TRANSITIONS)[keyof typeof TRANSITIONS];
 

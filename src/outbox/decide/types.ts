@@ -1,6 +1,6 @@
 import type { CreateOutcomeName } from '../../contract/endpoints.ts';
 import type { OutboxState, Transition } from './states.ts';
-import type { SentAuthor } from './whose.ts';
+import type { SentAuthor, ShownPost } from './whose.ts';
 
 export { OUTBOX_STATES } from './states.ts';
 export type { OutboxState, SentAuthor, Transition };
@@ -100,9 +100,6 @@ export interface RowChange {
   notFound?: number;
   candidates?: number[];
   wasAmbiguous?: true;
-  checksLeft?: number;
-  /** The same for a row that was once ambiguous only. */
-  checksIfUnclear?: number;
 }
 
 export interface Claim {
@@ -213,20 +210,6 @@ export interface RowFilter {
   limit: number;
 }
 
-export interface MirroredPost {
-  id: number;
-  title: string;
-  content: string;
-  url: string;
-  board_slug: string;
-  creator_id: number;
-  creator_email: string | null;
-  creator_name: string | null;
-  is_team: 0 | 1;
-  created: string;
-  first_seen_at: string;
-}
-
 export interface KnownPost {
   /** Null where the mirror has not seen it. */
   first_seen_at: string | null;
@@ -242,7 +225,7 @@ export interface KnownPost {
 /** A row that an answer confirmed, and the post that the mirror has under that number, with other words. */
 export interface DoubtfulRow {
   row: OutboxRow;
-  post: MirroredPost;
+  post: ShownPost;
 }
 
 export interface Knowledge {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { plainForm } from '../../text/text.ts';
 import { type NewRow, OUTBOX_STATES, type OutboxState, type StateCounts } from '../decide/types.ts';
-import { contentHash } from '../send/match.ts';
+import { contentHash } from '../decide/whose.ts';
 import type { AcceptedRow, CsvRow } from './csv/rows.ts';
 import { type Identity, identities, Occurrences, type OtherSlugs } from './csv/source-key.ts';
 import type { RowState } from './csv/state.ts';

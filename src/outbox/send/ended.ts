@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../../api/client.ts';
-import { SWEEP_CHECKS, TRANSITIONS } from '../decide/states.ts';
+import { TRANSITIONS } from '../decide/states.ts';
 import type { AttemptEnd, OutboxRow } from '../decide/types.ts';
 import type { OutboxContext } from './context.ts';
 import { FORBIDDEN, refusedRowMs } from './pause.ts';
@@ -44,16 +44,15 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
     error: reasonOf(outcome),
   };
   const change = { now, error: reasonOf(outcome) };
-  const checksLeft = row.was_ambiguous ? SWEEP_CHECKS : 0;
   switch (outcome.outcome) {
     case 'confirmed':
       return {
         ...attempt,
         transition: TRANSITIONS.confirm,
-        change: { now, postId: outcome.postId, url: outcome.url, error: null, checksLeft },
+        change: { now, postId: outcome.postId, url: outcome.url, error: null },
       };
     case 'rejected':
-      return { ...attempt, transition: TRANSITIONS.reject, change: { ...change, checksLeft } };
+      return { ...attempt, transition: TRANSITIONS.reject, change };
     case 'throttled':
       return {
         ...attempt,
@@ -69,7 +68,7 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
     }
     case 'not-sent':
       if (isAlwaysDiverted(context.store, row, outcome))
-        return { ...attempt, transition: TRANSITIONS.reject, change: { ...change, checksLeft } };
+        return { ...attempt, transition: TRANSITIONS.reject, change };
       return {
         ...attempt,
         isVoid: outcome.httpStatus === undefined,

@@ -4,7 +4,7 @@ import type { Verdict } from '../decide/whose.ts';
 import type { OutboxContext } from './context.ts';
 import { ask, conclude, type ReconcileResult } from './reconcile.ts';
 import { postpone } from './settle.ts';
-import { type Listed, readWindow, windowOf } from './window.ts';
+import { type Listed, nothingListed, readWindow, windowOf } from './window.ts';
 
 /** Why a row that was once unclear does not go out again now. */
 export type ResendHindrance = 'adopted' | 'uncertain' | 'not due';
@@ -15,19 +15,19 @@ export async function checkBeforeResend(
   row: OutboxRow,
 ): Promise<ResendHindrance | null> {
   const { store, clock } = context;
-  let reads: Listed[] = [];
+  let listed = nothingListed();
   try {
-    if (isReleased(row)) reads = [await lookedFor(context, row)];
+    if (isReleased(row)) listed = await lookedFor(context, row);
   } catch (error) {
     postpone(context, row, TRANSITIONS.defer, error);
     return 'not due';
   }
-  const verdictAmong = (rows?: OutboxRow[]): Verdict | undefined =>
-    ask(store, clock.now(), { reads }, rows).verdicts.get(row.id);
+  const verdictAmong = (rows: OutboxRow[]): Verdict | undefined =>
+    ask(store, clock.now(), rows, listed).verdicts.get(row.id);
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const verdict = isHeldUp(verdictAmong([row])) ? verdictAmong() : undefined;
+  const verdict = isHeldUp(verdictAmong([row])) ? verdictAmong(store.unclear()) : undefined;
   if (!verdict || !isHeldUp(verdict)) return recheck(context, row);
-  return HINDRANCES[conclude(context, row, verdict, reads) ?? 'later'];
+  return HINDRANCES[conclude(context, row, verdict) ?? 'later'];
 }
 
 /** By a post that is, or could be, the row's. */
@@ -60,7 +60,8 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
   if (last && Date.parse(row.changed_at) < last.at && age >= 0 && age < LEAST_STALE_MS)
     return await last.listed;
   const others = store.unclear().filter((other) => isReleased(other) && other.id !== row.id);
-  const listed = readWindow(context, windowOf(store, [row, ...others]));
+  const read = nothingListed();
+  const listed = readWindow(context, windowOf(store, [row, ...others]), read).then(() => read);
   looks.set(store, { at: now, listed });
   listed.catch(() => looks.delete(store));
   return await listed;

@@ -1,46 +1,36 @@
-import type { Reject } from '../../api/client.ts';
 import { toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
-import type { KnownPost, MirroredPost, OutboxRow, SentAuthor } from '../decide/types.ts';
+import type { KnownPost, OutboxRow, SentAuthor, SentPost } from '../decide/types.ts';
 import { isNew, type ShownPost } from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
 import type { OutboxContext } from './context.ts';
 
-/** What one read of the upstream's list brought. */
+/** What was read of the upstream for a question. */
 export interface Listed {
-  /** Posts as the list showed them, in its order. */
-  raw: Map<number, Post>;
-  /** Those that are new since the first of the rows was sent, and that no row is bound to. */
+  /** Posts that are new since the first of the rows was sent, and that no row is bound to; also those that a search found. */
   posts: Map<number, ShownPost>;
   /** Our own posts, and whom they show as their author. */
   ours: Set<number>;
   authors: SentAuthor[];
-  /** How many posts that the mirror knows it showed. */
-  mirrored: number;
-  /** Where the read of a newest-first list ended, because everything else is older; null where it went to the end. */
-  end: ListEnd | null;
+  /** Why the list may have posts that it did not show; null where it has none. */
+  whyNotWhole: string | null;
   /** The list as it was at this time, on our clock: a cache in between may have kept it. */
   asOf: number;
 }
 
-/** All posts with a higher number and a later date were to be shown. */
-interface ListEnd {
-  id: number;
-  created: string;
+export function nothingListed(): Listed {
+  const empty = { posts: new Map(), ours: new Set<number>(), authors: [] };
+  return { ...empty, whyNotWhole: 'the list was not read', asOf: Number.POSITIVE_INFINITY };
 }
 
 /** From when on posts are of interest, and what was known then. */
 type Window = Parameters<typeof isNew>[0];
 
 export function windowOf(store: OutboxStore, rows: readonly OutboxRow[]): Window {
-  const sentAt = Math.min(...rows.map(sentAtOf));
-  const known = rows.map(({ known_max_id }) => known_max_id);
-  const knownMaxId = known.includes(null) ? null : Math.min(...known.map(Number));
-  return { sentAt, knownMaxId, isListKnown: isListKnown(store, sentAt) };
-}
-
-export function sentAtOf({ first_sent_at, created_at }: OutboxRow): number {
-  return Date.parse(first_sent_at ?? created_at);
+  const sentAt = Math.min(...rows.map(({ first_sent_at }) => Date.parse(first_sent_at ?? '')));
+  const known = rows.map((row) => row.known_max_id);
+  const known_max_id = known.includes(null) ? null : Math.min(...known.map(Number));
+  return { sentAt, known_max_id, isListKnown: isListKnown(store, sentAt) };
 }
 
 /** Whether the whole list had been read before that moment. */
@@ -51,94 +41,90 @@ export function isListKnown(store: OutboxStore, at: number): boolean {
 
 /** So many rows in falling order, and so many old ones in a row, are no chance: the rest of the list is older. */
 const OLD_ROWS = 20;
+/** Of the posts that the mirror knows, so many may be gone since it last looked. */
+const MISSING = { share: 0.02, least: 2 };
 
-/** Every listed post that is new since the window began. In a list that is not newest first, that takes all of it. */
-export async function readWindow(context: OutboxContext, window: Window): Promise<Listed> {
-  const { store, client, signal, clock, onPage } = context;
-  const empty = { raw: new Map(), posts: new Map(), ours: new Set<number>(), authors: [], mirrored: 0 };
-  const listed: Listed = { ...empty, end: null, asOf: clock.now() };
-  let oldRows = 0;
-  for await (const page of client.posts({ signal })) {
+/** Adds every listed post that is new since the window began. Returns whether the list is newest first: only then it is not read to its end. */
+export async function readWindow(context: OutboxContext, window: Window, listed: Listed): Promise<boolean> {
+  const { store, client, signal, onPage, observe } = context;
+  const shown = new Map<number, Post>();
+  let [oldRows, mirrored, unreadable] = [0, 0, 0];
+  let end: ListEnd | undefined;
+  for await (const page of client.posts({ signal, ahead: 0 })) {
     onPage?.();
     listed.asOf = Math.min(listed.asOf, page.receivedAt - (page.ageMs ?? 0));
-    const known = store.knownPosts([...page.rows, ...page.rejects].flatMap(({ id }) => id ?? []));
+    const known = store.knownPosts(page.rows.map(({ id }) => id));
     for (const post of page.rows) {
-      if (!listed.raw.has(post.id) && known.get(post.id)?.first_seen_at) listed.mirrored++;
-      listed.raw.set(post.id, post);
-    }
-    const unread = page.rejects.map((reject, n) => fromReject(reject, -(page.number * 1e5 + n)));
-    for (const post of [...page.rows.map(fromList), ...unread])
+      if (!shown.has(post.id) && known.get(post.id)?.first_seen_at) mirrored++;
+      shown.set(post.id, post);
       oldRows = note(listed, post, known.get(post.id), window) ? 0 : oldRows + 1;
-    listed.end = oldRows >= OLD_ROWS ? endOf([...listed.raw.values()]) : null;
-    if (listed.end !== null) break;
+    }
+    observe?.(page.rows.filter(({ id }) => listed.posts.has(id)));
+    unreadable += page.rejects.filter(({ id }) => id === null || id > (window.known_max_id ?? -1)).length;
+    end = oldRows >= OLD_ROWS ? endOf([...shown.values()]) : undefined;
+    if (end) break;
   }
-  return listed;
+  const live = store.liveCount(end);
+  const isWhole = live - mirrored <= Math.max(MISSING.least, live * MISSING.share);
+  const gaps = isWhole ? null : `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
+  listed.whyNotWhole = unreadable > 0 ? `the list showed new posts that cannot be read` : gaps;
+  return end !== undefined;
 }
 
 /** Returns whether it is new: one of ours is as old as the first attempt of its row. */
-function note(listed: Listed, post: ShownPost, known: KnownPost | undefined, window: Window): boolean {
+function note(listed: Listed, post: Post, known: KnownPost | undefined, window: Window): boolean {
   if (known && known.row !== null) {
     listed.ours.add(post.id);
-    if (post.creator && known.matched !== 'part')
-      listed.authors.push({ asked: known.email, shown: post.creator.email, creator_id: post.creator.id });
+    const { id: creator_id, email: shown } = post.creator;
+    if (known.matched !== 'part') listed.authors.push({ asked: known.email, shown, creator_id });
     return Date.parse(known.first_sent_at ?? '') >= window.sentAt;
   }
   // A service may give the number of a deleted post to a new one: made at another time, the mirror has not seen it.
-  const isSeen = known?.first_seen_at && known.created && timeOf(known.created) === post.createdAt;
-  const shown = { ...post, firstSeenAt: isSeen ? Date.parse(known.first_seen_at ?? '') : null };
-  if (!isNew(window, shown)) return false;
-  listed.posts.set(post.id, shown);
-  return true;
+  const isSeen = known?.first_seen_at && known.created && timeOf(known.created) === timeOf(post.created);
+  const shown = { ...fromList(post), firstSeenAt: isSeen ? Date.parse(known.first_seen_at ?? '') : null };
+  if (isNew(window, shown)) listed.posts.set(post.id, shown);
+  return isNew(window, shown);
 }
 
-/** The end of a list that falls by number or by date; null where it does neither. */
-function endOf(posts: readonly Post[]): ListEnd | null {
-  const falls = (of: (post: Post) => number | string): boolean =>
-    posts.every((post, n) => n === 0 || of(posts[n - 1] ?? post) > of(post));
-  const dateOf = ({ created }: Post): string => toInstant(created) ?? '';
-  const last = posts.at(-1);
-  if (last && falls(({ id }) => id)) return { id: last.id, created: '' };
-  return last && falls(dateOf) ? { id: 0, created: dateOf(last) } : null;
+/** Where the read of a newest-first list ended: all posts with a higher number and a later date were to be shown. */
+type ListEnd = NonNullable<Parameters<OutboxStore['liveCount']>[0]>;
+
+/** The end of a list that falls by number or by date; nothing where it does neither. Equal dates are no order. */
+function endOf(posts: readonly Post[]): ListEnd | undefined {
+  const falls = <T>(keys: readonly T[]): boolean =>
+    keys.every((key, n) => n === 0 || (keys[n - 1] ?? key) >= key) && new Set(keys).size >= OLD_ROWS;
+  const [ids, dates] = [posts.map(({ id }) => id), posts.map(({ created }) => toInstant(created) ?? '')];
+  if (falls(ids)) return { id: ids.at(-1) ?? 0, created: '' };
+  return falls(dates) ? { id: 0, created: dates.at(-1) ?? '' } : undefined;
 }
 
-/** Of the posts that the mirror knows, so many may be gone since it last looked; where more are missing, the list is not whole. */
-const MISSING = { share: 0.02, least: 2 };
-
-/** Why a post may be there although these reads did not show it; null where they would have. */
-export function whyNotWhole(store: OutboxStore, reads: readonly Listed[]): string | null {
-  if (reads.length === 0) return 'the list was not read';
-  for (const { mirrored, end } of reads) {
-    const live = store.liveCount(end ?? undefined);
-    if (live - mirrored > Math.max(MISSING.least, live * MISSING.share))
-      return `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
-  }
-  return null;
+/** Why the read may not have shown the post of this row; null where it would have. */
+export function whyUnread(
+  { asOf, whyNotWhole, ours }: Listed,
+  { not_before, not_found }: OutboxRow,
+  { sentLately, lastSentAt }: { sentLately: readonly SentPost[]; lastSentAt: number },
+): string | null {
+  if (asOf < Date.parse(not_before ?? '')) return CACHED;
+  if (whyNotWhole !== null) return whyNotWhole;
+  if (sentLately.some(({ id, sentAt }) => Date.parse(sentAt) > lastSentAt && ours.has(id))) return null;
+  const [latest] = sentLately;
+  if (latest && latest.isMirrored === 0 && !ours.has(latest.id)) return BEHIND;
+  return not_found + 1 < MOST_UNCLEAR ? null : NONE_LATER;
 }
+
+const MOST_UNCLEAR = 4;
+const CACHED = 'a cache in between showed the list as it was before this could be listed';
+/** A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either. */
+const BEHIND =
+  'the list does not show what was sent last to the same board, although the service gave it a number';
+const NONE_LATER = 'the list shows no post that was sent later to the same board';
 
 export function fromList({ creator, board, created, ...post }: Post): ShownPost {
-  const { id, email, name, is_admin, is_team } = creator;
-  const author = { id, email, name, isTeam: is_admin || is_team };
-  return { ...post, board: board.url, creator: author, createdAt: timeOf(created), firstSeenAt: null };
-}
-
-export function fromMirror(post: MirroredPost): ShownPost {
-  const { board_slug: board, creator_id: id, creator_email: email, creator_name: name } = post;
-  const creator = { id, email, name, isTeam: post.is_team === 1 };
-  const seen = { createdAt: timeOf(post.created), firstSeenAt: Date.parse(post.first_seen_at) };
-  return { ...post, board, creator, ...seen };
-}
-
-/** A listed row that did not decode: whatever of its words can be read. One without a readable number gets one that no post has. */
-function fromReject({ id, body }: Reject, standIn: number): ShownPost {
-  const text = (name: string): string => {
-    const value = new RegExp(`"${name}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(body)?.[1] ?? '""';
-    return String(JSON.parse(value));
-  };
-  const words = { title: text('title'), content: text('content'), url: text('url'), board: '' };
-  return { id: id ?? standIn, ...words, creator: null, createdAt: null, firstSeenAt: null };
+  const { id: creator_id, email, name, is_admin, is_team } = creator;
+  const author = { creator_id, email, name, is_team: is_admin || is_team ? 1 : 0 } as const;
+  return { ...post, ...author, board: board.url, createdAt: timeOf(created), firstSeenAt: null };
 }
 
 function timeOf(created: string): number | null {
-  const date = toInstant(created);
-  return date === null ? null : Date.parse(date);
+  return Date.parse(toInstant(created) ?? '') || null;
 }

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import type { ChangeLog } from '../../mirror/log/change-log.ts';
-import { next, TRANSITIONS } from '../decide/states.ts';
+import { next, type OutboxState, SWEEP_CHECKS, TRANSITIONS } from '../decide/states.ts';
 import { type OutboxRow, type RowChange, type StoredRow, type Transition, toRow } from '../decide/types.ts';
 import type { batchWriter } from './batches.ts';
 import type { refusedBoards } from './refused.ts';
@@ -14,6 +14,9 @@ export interface MoveDeps {
 }
 
 export type Move = (id: number, transition: Transition, change: RowChange) => OutboxRow | null;
+
+/** A row that was once unclear and comes to rest may have left a second post. */
+const CHECKED: readonly OutboxState[] = ['confirmed', 'rejected', 'uncertain', 'cancelled'];
 
 /** The only function that changes the state of a row. */
 export function rowMover(db: Db, options: OpenOptions, { changes, batches, boards }: MoveDeps): Move {
@@ -46,7 +49,16 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
     const waitsForTurn = isPaced && !isCancelled && isSentAgain;
     const onHold = to === 'ready' && (isHeld || waitsForTurn) ? 1 : 0;
     const text = { ...merged(old, change, options.upstream), ...dismissed(old, transition) };
-    update.run({ id, state: to, onHold, ...text, postId: to === 'confirmed' ? text.postId : null });
+    const isChecked = text.wasAmbiguous === 1 && CHECKED.includes(to);
+    const checksLeft = isChecked ? SWEEP_CHECKS : old.checks_left;
+    update.run({
+      id,
+      state: to,
+      onHold,
+      ...text,
+      checksLeft,
+      postId: to === 'confirmed' ? text.postId : null,
+    });
     const at = iso(change.now);
     if (to === 'confirmed') {
       sentBoard.run(old.board, at);
@@ -88,7 +100,6 @@ function resolved(url: string, upstream: string): string {
 /** Columns that a change leaves out keep their values. */
 function merged(old: StoredRow, change: RowChange, upstream: string) {
   const { notBefore, postId, url, matched, error, notFound, candidates, wasAmbiguous } = change;
-  const { checksLeft, checksIfUnclear } = change;
   return {
     at: iso(change.now),
     notBefore: notBefore === undefined || notBefore === null ? null : iso(notBefore),
@@ -103,6 +114,5 @@ function merged(old: StoredRow, change: RowChange, upstream: string) {
         ? old.candidates
         : JSON.stringify([...new Set([...candidates, ...toRow(old).baseline])]),
     wasAmbiguous: wasAmbiguous ? 1 : old.was_ambiguous,
-    checksLeft: checksLeft ?? (old.was_ambiguous ? checksIfUnclear : undefined) ?? old.checks_left,
   };
 }

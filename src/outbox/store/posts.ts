@@ -6,7 +6,6 @@ import {
   type DoubtfulRow,
   type Knowledge,
   type KnownPost,
-  type MirroredPost,
   type OutboxRow,
   type SentAlike,
   type SentAuthor,
@@ -14,6 +13,7 @@ import {
   type StoredRow,
   toRow,
 } from '../decide/types.ts';
+import type { ShownPost } from '../decide/whose.ts';
 
 /** Enough to know by whether a list shows what is sent. */
 const LATEST_SENT = 500;
@@ -95,10 +95,11 @@ const LATEST = 2000;
 
 export function postReader(db: Db) {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
-  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board_slug, p.creator_id, u.email AS creator_email, u.name AS creator_name,
-                          u.is_admin OR u.is_team AS is_team, p.created, p.first_seen_at
+  const ms = (column: string) => `CAST(round(1000 * unixepoch(${column}, 'subsec')) AS INTEGER)`;
+  const columns = `SELECT p.id, p.title, p.content, p.url, b.slug AS board, p.creator_id, u.email, u.name, u.is_admin OR u.is_team AS is_team,
+                          ${ms('p.created')} AS createdAt, ${ms('p.first_seen_at')} AS firstSeenAt
                      FROM posts p JOIN boards b ON b.id = p.board_id JOIN users u ON u.id = p.creator_id`;
-  const doubtful = db.prepare<[], MirroredPost & { row: number }>(`
+  const doubtful = db.prepare<[], ShownPost & { row: number }>(`
     SELECT o.row, ${columns.slice('SELECT '.length)}
       JOIN (SELECT id AS row, post_id, title, content, matched, erased_at FROM outbox WHERE post_id IS NOT NULL ORDER BY post_id DESC LIMIT ${LATEST}) o
         ON o.post_id = p.id
@@ -108,7 +109,7 @@ export function postReader(db: Db) {
   const namedIds = `
     SELECT id FROM changes
      WHERE n > coalesce((SELECT n FROM changes WHERE at < $created ORDER BY n DESC LIMIT 1), 0) AND type = 'post.created'`;
-  const since = db.prepare<{ knownMaxId: number | null; created: string; local: string }, MirroredPost>(`
+  const since = db.prepare<{ knownMaxId: number | null; created: string; local: string }, ShownPost>(`
     ${columns} WHERE p.id > $knownMaxId AND ${unbound}
     UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
     UNION ${columns} WHERE p.id IN (${namedIds}) AND ${unbound}`);
@@ -122,9 +123,12 @@ export function postReader(db: Db) {
     SELECT count(*) FROM posts WHERE id >= $id AND created > $created AND deleted_at IS NULL`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
-    postsSince({ knownMaxId, created }: { knownMaxId: number | null; created: number }): MirroredPost[] {
-      const [slow, local] = [iso(created - MOST_SLOW_MS), iso(created - MOST_LOCAL_MS)];
-      return since.all({ knownMaxId, created: slow, local });
+    postsSince({
+      known_max_id,
+      since: at,
+    }: Pick<OutboxRow, 'known_max_id'> & { since: number }): ShownPost[] {
+      const [slow, local] = [iso(at - MOST_SLOW_MS), iso(at - MOST_LOCAL_MS)];
+      return since.all({ knownMaxId: known_max_id, created: slow, local });
     },
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>

@@ -54,7 +54,6 @@ export function openOutboxStore(options: StoreOptions) {
     ),
     checked: commit(writes.checked),
     noteSeconds: commit(writes.noteSeconds),
-    noteCandidates: commit(writes.noteCandidates),
     /** Whether the service keeps marks on the posts of a board. */
     noteMark: commit(writes.noteMark),
     setPaused: commit(writes.setPaused),

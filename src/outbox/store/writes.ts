@@ -80,8 +80,6 @@ function postNotes(db: Db, changes: ChangeLog) {
   const showSecond = db.prepare(`
     UPDATE outbox SET duplicate_of = iif(state = 'confirmed', coalesce(duplicate_of, $second), duplicate_of), candidates = $candidates,
                       changed_at = $at WHERE id = $id`);
-  const showCandidates = db.prepare(`
-    UPDATE outbox SET candidates = $candidates, last_error = $error, changed_at = $at WHERE id = $id`);
   return {
     /** Shows second posts on a sent row; false where it shows all of them already. */
     noteSeconds({ id, posts, now }: PostsOfRow): boolean {
@@ -97,20 +95,6 @@ function postNotes(db: Db, changes: ChangeLog) {
         at: iso(now),
         second: fresh[0] ?? null,
         candidates: JSON.stringify([...known, ...fresh]),
-      });
-      changes.add('outbox.updated', iso(now), id);
-      return true;
-    },
-    /** Shows what could be the post of a row that waits for a person; false where it shows all of them already. */
-    noteCandidates({ id, posts, now, error }: PostsOfRow & { error: string }): boolean {
-      const old = byId.get(id);
-      const known = old ? toRow(old).candidates : [];
-      if (!old || posts.every((post) => known.includes(post))) return false;
-      showCandidates.run({
-        id,
-        at: iso(now),
-        error,
-        candidates: JSON.stringify([...new Set([...posts, ...toRow(old).baseline])]),
       });
       changes.add('outbox.updated', iso(now), id);
       return true;

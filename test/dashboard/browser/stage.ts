@@ -7,7 +7,7 @@ import { loadSettings } from '../../../config/load.ts';
 import { type App, openApp } from '../../../src/app.ts';
 import { syncOnce } from '../../../src/mirror/sweep/engine.ts';
 import { TRANSITIONS } from '../../../src/outbox/decide/states.ts';
-import { contentHash } from '../../../src/outbox/send/match.ts';
+import { contentHash } from '../../../src/outbox/decide/whose.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../laboratory/server.ts';
 import { ENTRY } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/folder.ts';

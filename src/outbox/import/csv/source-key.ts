@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { inert, unguarded } from '../../../text/csv.ts';
 import { plainForm } from '../../../text/text.ts';
 import type { NewRow } from '../../decide/types.ts';
-import { contentHash } from '../../send/match.ts';
+import { contentHash } from '../../decide/whose.ts';
 import { newFileMatches } from '../../store/source.ts';
 import { LAYOUTS } from './layouts.ts';
 import type { AcceptedRow } from './rows.ts';
