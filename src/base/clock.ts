@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Time as an argument, so that tests never sleep and never race. */
 export interface Clock {
   /** Milliseconds since the epoch, for what is stored or shown. Somebody may set this clock, in either direction, at any moment. */
@@ -13,18 +11,60 @@ export interface Clock {
 /** Node turns a longer delay into one of a millisecond. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
+interface Sleeper {
+  at: number;
+  wake(): void;
+}
+
+/** Everything that sleeps in this process waits for one timer. The first to wake up comes last. */
+const sleepers: Sleeper[] = [];
+let timer: NodeJS.Timeout | undefined;
+
+function setTimer(): void {
+  clearTimeout(timer);
+  const first = sleepers.at(-1);
+  timer = first && setTimeout(wakeUp, Math.min(Math.max(first.at - performance.now(), 0), LONGEST_DELAY_MS));
+}
+
+function wakeUp(): void {
+  const now = performance.now();
+  for (let first = sleepers.at(-1); first && first.at <= now; first = sleepers.at(-1)) {
+    sleepers.pop();
+    first.wake();
+  }
+  setTimer();
+}
+
+function add(sleeper: Sleeper): void {
+  const after = sleepers.findLastIndex(({ at }) => at > sleeper.at);
+  sleepers.splice(after + 1, 0, sleeper);
+  if (after + 2 === sleepers.length) setTimer();
+}
+
+function remove(sleeper: Sleeper): void {
+  const index = sleepers.indexOf(sleeper);
+  if (index < 0) return;
+  sleepers.splice(index, 1);
+  if (index === sleepers.length) setTimer();
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const sleeper = { at: performance.now() + Math.max(ms, 0), wake: resolve };
+    const stop = (): void => {
+      remove(sleeper);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', stop);
+    add(sleeper);
     try {
-      let left = Math.max(ms, 0);
-      do {
-        await delay(Math.min(left, LONGEST_DELAY_MS), undefined, signal ? { signal } : {});
-        left -= LONGEST_DELAY_MS;
-      } while (left > 0);
-    } catch (error) {
-      throw signal?.aborted ? signal.reason : error;
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', stop);
     }
   },
 };

@@ -40,6 +40,7 @@ export async function place(t: TestContext, sources: Record<string, SandboxOptio
 export interface Started {
   url: string;
   said(): string;
+  signal(name: NodeJS.Signals): void;
   stop(): Promise<number | null>;
   json(path: string): Promise<{ status: number; body: Record<string, unknown> }>;
 }
@@ -64,6 +65,7 @@ export async function start(
   return {
     url,
     said: () => said,
+    signal: (name) => void child.kill(name),
     async stop() {
       child.kill('SIGTERM');
       return await ended;

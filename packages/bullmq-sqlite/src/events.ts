@@ -85,17 +85,15 @@ export class Waits {
   async until(queue: string, isOver: () => boolean, ms: number): Promise<void> {
     if (this.isInterrupted) return;
     await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
+      const wake = (): void => {
         leave();
         resolve();
       };
-      const timer = setTimeout(end, ms);
-      const waiter = { queue, isOver, wake: end };
+      const waiter = { queue, until: performance.now() + ms, isOver, wake };
       const leave = this.#file.wait(waiter);
-      this.#end = end;
+      this.#end = wake;
       // After the registration: a change between an earlier check and the registration wakes no waiter.
-      if (isMet(waiter)) end();
+      if (isMet(waiter)) wake();
     });
   }
 

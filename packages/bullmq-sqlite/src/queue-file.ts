@@ -6,7 +6,7 @@ import { ConnectionClosedError } from 'bullmq';
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 /** Tests of BullMQ replace the timers of the process; what reaches another process must keep the real ones. */
-const { setImmediate, setInterval, setTimeout, clearInterval } = globalThis;
+const { setImmediate, setTimeout, clearTimeout } = globalThis;
 
 /** How soon a job that another process added is seen, and how soon a file that was deleted is missed. */
 const POLL_MS = 75;
@@ -27,6 +27,8 @@ const SCHEMA_GONE = /no such (table|column)/;
 /** A worker or a listener that waits until something of a queue changes. */
 interface Waiter {
   queue: string;
+  /** When it stops waiting, by `performance.now()`. */
+  until: number;
   isOver(): boolean;
   wake(): void;
 }
@@ -37,6 +39,9 @@ interface Waiter {
  */
 export class QueueFile extends EventEmitter {
   static readonly #known = new Map<string, QueueFile>();
+  /** One timer for everything that waits in this process, however many files, queues and workers there are. */
+  static #timer: NodeJS.Timeout | undefined;
+  static #rings = Number.POSITIVE_INFINITY;
 
   /** Every call is to be followed by one `release`. */
   static at(path: string): QueueFile {
@@ -58,7 +63,7 @@ export class QueueFile extends EventEmitter {
   #identity = '';
   #seenAt = 0;
   #version: unknown;
-  #poll: NodeJS.Timeout | undefined;
+  #polledAt = 0;
   #trouble: { error: Error; at: number } | null = null;
   #latest = Number.POSITIVE_INFINITY;
 
@@ -72,6 +77,22 @@ export class QueueFile extends EventEmitter {
     if (--this.#uses > 0) return;
     QueueFile.#known.delete(this.path);
     this.#close();
+    if (QueueFile.#known.size === 0) QueueFile.#ringBy(Number.POSITIVE_INFINITY);
+  }
+
+  static #ringBy(at: number): void {
+    if (at >= QueueFile.#rings && QueueFile.#known.size > 0) return;
+    clearTimeout(QueueFile.#timer);
+    QueueFile.#rings = at;
+    if (at < Number.POSITIVE_INFINITY)
+      QueueFile.#timer = setTimeout(QueueFile.#ring, Math.max(at - performance.now(), 0));
+  }
+
+  static #ring(): void {
+    QueueFile.#rings = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    const next = [...QueueFile.#known.values()].map((file) => file.#look(now));
+    QueueFile.#ringBy(Math.min(...next));
   }
 
   get<Row>(sql: string, ...params: unknown[]): Row | undefined {
@@ -136,7 +157,7 @@ export class QueueFile extends EventEmitter {
   /** Registers a waiter. The returned function removes it. */
   wait(waiter: Waiter): () => void {
     this.#waiters.add(waiter);
-    this.#poll ??= setInterval(() => this.#seeOthers(), POLL_MS).unref();
+    QueueFile.#ringBy(Math.min(waiter.until, performance.now() + POLL_MS));
     return () => void this.#waiters.delete(waiter);
   }
 
@@ -213,12 +234,21 @@ export class QueueFile extends EventEmitter {
     }
   }
 
+  /** Ends waits whose time is up, and sees what others changed. Returns when the next look is due. */
+  #look(now: number): number {
+    for (const waiter of this.#waiters)
+      if (waiter.until <= now) {
+        this.#waiters.delete(waiter);
+        waiter.wake();
+      }
+    if (this.#waiters.size === 0) return Number.POSITIVE_INFINITY;
+    if (now - this.#polledAt >= POLL_MS) this.#seeOthers(now);
+    return Math.min(this.#polledAt + POLL_MS, ...[...this.#waiters].map(({ until }) => until));
+  }
+
   /** Other processes change the file without telling: its version is a read of shared memory, 10 microseconds. */
-  #seeOthers(): void {
-    if (this.#waiters.size === 0) {
-      this.#stopPolling();
-      return;
-    }
+  #seeOthers(now: number): void {
+    this.#polledAt = now;
     const version = this.#dataVersion();
     if (version === this.#version) return;
     this.#version = version;
@@ -231,11 +261,6 @@ export class QueueFile extends EventEmitter {
     } catch (error) {
       return error;
     }
-  }
-
-  #stopPolling(): void {
-    clearInterval(this.#poll);
-    this.#poll = undefined;
   }
 
   #prepare(sql: string): Database.Statement<unknown[]> {
@@ -265,7 +290,6 @@ export class QueueFile extends EventEmitter {
   }
 
   #close(): void {
-    this.#stopPolling();
     this.#statements.clear();
     this.#db?.close();
     this.#db = null;
