@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
+import type { Numbers } from '../mirror/index/columns.ts';
+import { DENSE, greatestOf } from '../mirror/index/select.ts';
 import { matchTerm, matchText, type Term } from '../mirror/index/terms.ts';
 import { fold, withoutAddresses } from '../text/words.ts';
-import { pageSql } from './browse/browse.ts';
-import { conditionsOf, EVERY_LIVE_POST, filterBound, type PostFilter } from './browse/filter.ts';
+import { columnList } from './browse/columns-list.ts';
+import { EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
 import { marker, READ } from './marks.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
@@ -16,6 +18,8 @@ const TITLE_WEIGHT = 8;
 const COMMON = 30_000;
 /** A word in this many posts is not asked for beside others. SQLite counts every post of each word that is ranked by. */
 const VERY_COMMON = 200_000;
+/** To rank reads every post of each word that is asked for: words with more posts together are not ranked, however few posts have all. */
+const MOST_READ = 500_000;
 /** The newest matches are counted up to here, and how far back they reach tells how many there are. */
 const SAMPLE = 200;
 /** What was estimated is kept while the posts are not more by this share, for so many words. */
@@ -47,7 +51,7 @@ export function readFor(isInAddresses: boolean): (text: string) => string {
 }
 
 /** Whether a match in so many posts is ranked. */
-export function isRankable(posts: number): boolean {
+function isRankable(posts: number): boolean {
   return posts < COMMON;
 }
 
@@ -75,10 +79,22 @@ export function ranking(db: Db) {
     frequent.set(match, posts);
     return posts;
   };
+  const { beginnings, shareOf } = newestScan(db);
   const size = (terms: readonly Term[]): Sized[] =>
-    terms.map((term) => ({ term, posts: estimate(matchTerm(term)) }));
-  const ask = (sql: (condition: string) => string, bound: object, { filter, limit }: Scope): Scored[] =>
-    db.prepare<object, Scored>(sql(conditionOf(filter))).all({ ...bound, limit, ...filterBound(filter) });
+    terms.map((term) => {
+      const [words = []] = term.phrases;
+      // The index would gather every word that begins so.
+      const isBeginning = term.isOpen && words.length === 1;
+      const posts = isBeginning
+        ? Math.round((newestId.get() ?? 0) * shareOf(words.join('')))
+        : estimate(matchTerm(term));
+      return { term, posts };
+    });
+  const conditionOf = conditions(db);
+  const ask = (sql: (condition: string) => string, bound: object, { filter, limit }: Scope): Scored[] => {
+    const { condition, wanted } = conditionOf(filter);
+    return db.prepare<object, Scored>(sql(condition)).all({ ...bound, limit, wanted });
+  };
 
   /** The best by relevance; of very many the newest, those with a match in their title first. */
   const best = (match: string, scope: Scope, posts = estimate(match)): Scored[] =>
@@ -92,6 +108,20 @@ export function ranking(db: Db) {
     const others = ask(SEARCH_SQL.newest, { match, floor: 0 }, scope).filter(({ id }) => !known.has(id));
     return [...inTitle, ...others].slice(0, scope.limit);
   };
+  /** How many entries of the index these take; of a phrase every word is read. */
+  const readOf = (sized: readonly Sized[]): number =>
+    sized.reduce((sum, { term, posts }) => {
+      const [words = []] = term.phrases;
+      const entries = words.length === 1 ? [posts] : words.map((word) => estimate(`"${word}"`));
+      return entries.reduce((all, some) => all + some, sum);
+    }, 0);
+  /** The best that have all of them. No more posts have all than have the rarest: to count those would be another walk over each word. */
+  const all = (wanted: readonly Sized[], scope: Scope): Scored[] => {
+    const [match, read] = [matchOf(wanted), readOf(wanted)];
+    if (read > MOST_READ) return newest(match, scope, read);
+    const fewest = Math.min(...wanted.map(({ posts }) => posts));
+    return best(match, scope, isRankable(fewest) || wanted.length === 1 ? fewest : undefined);
+  };
   /** The best that have any of these, together in no more posts than can be ranked. */
   const any = (sized: readonly Sized[], scope: Scope): Scored[] => {
     const posts = sized.reduce((sum, one) => sum + one.posts, 0);
@@ -99,18 +129,45 @@ export function ranking(db: Db) {
       ? []
       : best(sized.map(({ term }) => matchTerm(term)).join(' OR '), scope, posts);
   };
-  return { size, best, newest, any, beginnings: newestScan(db), some: someWords(db, any) };
+  /** The newest that have it, by one walk over its words: to estimate those of a beginning first takes as long as to find them. */
+  const latest = (match: string, scope: Scope): Scored[] =>
+    ask(SEARCH_SQL.newest, { match, floor: 0 }, scope);
+  const isTooMuch = (sized: readonly Sized[]): boolean => readOf(sized) > MOST_READ;
+  const some = someWords(db, any);
+  return { size, all, latest, beginnings, isTooMuch, some };
 }
 
 export function isEveryPost(filter: PostFilter): boolean {
   return isDeepStrictEqual(filter, EVERY_LIVE_POST);
 }
 
-/** Literal where it can be, so that the planner sees which index serves it; ids of deleted posts come from a list of their own. */
-function conditionOf(filter: PostFilter): string {
-  if (isEveryPost(filter)) return 'rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)';
-  const conditions = ['p.id = posts_text.rowid', ...conditionsOf(filter)];
-  return `EXISTS (SELECT 1 FROM posts p WHERE ${conditions.join(' AND ')})`;
+/**
+ * Which posts may be found, as a condition of SQL. A look at the table for each match took 40 times as long as one at a byte for each post,
+ * which the columns of reports fill in some ten milliseconds. With the plus SQLite walks the index alone.
+ */
+export function conditions(db: Db) {
+  const columns = columnList(db);
+  let last: { filter: PostFilter; wanted: Buffer | string } | undefined;
+  return (filter: PostFilter, id = 'rowid'): { condition: string; wanted: Buffer | string | null } => {
+    if (isEveryPost(filter))
+      return { condition: `+${id} NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)`, wanted: null };
+    if (last?.filter !== filter) last = { filter, wanted: flagsOf(columns.ids(filter)) };
+    const { wanted } = last;
+    const condition =
+      typeof wanted === 'string'
+        ? `+${id} IN (SELECT value FROM json_each($wanted))`
+        : `substr($wanted, ${id} + 1, 1) = x'01'`;
+    return { condition, wanted };
+  };
+}
+
+/** A byte for each id up to the greatest; a list of ids that are too great for that. */
+function flagsOf(ids: Numbers): Buffer | string {
+  const greatest = greatestOf(ids);
+  if (greatest >= DENSE) return JSON.stringify([...ids]);
+  const flags = Buffer.alloc(greatest + 1);
+  for (const id of ids) flags[id] = 1;
+  return flags;
 }
 
 export const SEARCH_SQL = {
@@ -122,9 +179,10 @@ export const SEARCH_SQL = {
     SELECT rowid AS id, bm25(posts_text, ${TITLE_WEIGHT}.0, 1.0) AS relevance FROM posts_text
      WHERE posts_text MATCH $match AND ${condition}
      ORDER BY relevance, rowid DESC LIMIT $limit`,
+  // A number is bound as REAL, which FTS5 takes for no bound: it would read on to the oldest match.
   newest: (condition: string) => `
     SELECT rowid AS id, 0 AS relevance FROM posts_text
-     WHERE posts_text MATCH $match AND rowid >= $floor AND ${condition}
+     WHERE posts_text MATCH $match AND rowid >= CAST($floor AS INTEGER) AND ${condition}
      ORDER BY rowid DESC LIMIT $limit`,
 } as const;
 
@@ -137,21 +195,40 @@ const SCANNED = 3000;
  * the first few hundred titles.
  */
 function newestScan(db: Db) {
-  return (beginning: string, { filter, limit, isInAddresses }: Scope): number[] => {
+  const conditionOf = conditions(db);
+  const scan = (beginning: string, { filter, isInAddresses }: Scope, most: number) => {
     const read = readFor(isInAddresses);
-    const ids = pageSql({ filter, sort: 'newest', after: null });
+    const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
+    const { condition, wanted } = conditionOf(filter, 'p.id');
     const rows = db
       .prepare<object, { id: number; title: string; content: string }>(`
-        SELECT p.id, p.title, substr(p.content, 1, ${READ}) AS content FROM (${ids}) AS newest CROSS JOIN posts p ON p.id = newest.id`)
-      .iterate({ ...filterBound(filter), limit: SCANNED });
-    const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
-    const [titles, texts]: [number[], number[]] = [[], []];
-    for (const { id, title, content } of rows) {
-      if (begins.test(fold(read(title)))) titles.push(id);
-      else if (texts.length < limit && begins.test(fold(read(content)))) texts.push(id);
-      if (titles.length === limit) break;
-    }
-    return [...titles, ...texts].slice(0, limit);
+        SELECT p.id, p.title, substr(p.content, 1, ${READ}) AS content FROM posts p WHERE ${condition}
+         ORDER BY p.created DESC, p.id DESC LIMIT $most`)
+      .iterate({ wanted, most });
+    return { rows, has: (text: string): boolean => begins.test(fold(read(text))) };
+  };
+  return {
+    beginnings(beginning: string, scope: Scope): number[] {
+      const { rows, has } = scan(beginning, scope, SCANNED);
+      const [titles, texts]: [number[], number[]] = [[], []];
+      for (const { id, title, content } of rows) {
+        if (has(title)) titles.push(id);
+        else if (texts.length < scope.limit && has(content)) texts.push(id);
+        if (titles.length === scope.limit) break;
+      }
+      return [...titles, ...texts].slice(0, scope.limit);
+    },
+    /** Which share of the newest posts have a word that begins so. */
+    shareOf(beginning: string): number {
+      const { rows, has } = scan(
+        beginning,
+        { filter: EVERY_LIVE_POST, limit: 0, isInAddresses: true },
+        SAMPLE,
+      );
+      let found = 0;
+      for (const { title, content } of rows) if (has(title) || has(content)) found++;
+      return found / SAMPLE;
+    },
   };
 }
 
@@ -223,9 +300,13 @@ function coverageOf(sized: readonly Sized[]): (text: string) => number {
   };
 }
 
+export function isVeryCommon({ posts }: Sized): boolean {
+  return posts >= VERY_COMMON;
+}
+
 /** What must be there: without words that nearly every post has, unless there is nothing else. */
 export function telling(sized: readonly Sized[]): Sized[] {
-  const rare = sized.filter(({ posts }) => posts < VERY_COMMON);
+  const rare = sized.filter((one) => !isVeryCommon(one));
   return rare.length > 0 ? rare : [...sized];
 }
 

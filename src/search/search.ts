@@ -6,13 +6,13 @@ import { matchText, readTerms, type Term } from '../mirror/index/terms.ts';
 import { unindexedPosts } from '../mirror/index/text-index.ts';
 import { boardFinder } from '../mirror/store/boards.ts';
 import { segmentReader } from '../segments/filter.ts';
-import { conditionsOf, EVERY_LIVE_POST, filterBound, type PostFilter } from './browse/filter.ts';
+import { conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
 import { LINE, LINES, type PostLine } from './browse/post.ts';
 import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
 import {
+  conditions,
   isEveryPost,
-  isRankable,
-  matchOf,
+  isVeryCommon,
   type Rank,
   ranking,
   readFor,
@@ -122,6 +122,8 @@ interface Ranked {
   isPartial: boolean;
   /** Words that no post has. */
   unknown: Term[];
+  /** Whether the words stand in so many posts that matches are not ranked. */
+  isTooMuch: boolean;
 }
 
 /** The best matches among the posts themselves, the best first; null where the text holds nothing to look for. */
@@ -164,6 +166,7 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
       best: all.map((id) => ({ id, comment: null })),
       isPartial,
       unknown: found.unknown,
+      isTooMuch: rank.isTooMuch(rank.size(terms)),
     };
   };
 }
@@ -193,12 +196,7 @@ function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
 function bestOfWords(rank: Rank, sized: readonly Sized[], scope: Scope): Ids {
   const unknown = sized.filter(({ posts }) => posts === 0).map(({ term }) => term);
   const wanted = telling(sized);
-  // So many posts at the most have all of them; to count those would be another walk over each word.
-  const fewest = Math.min(...wanted.map(({ posts }) => posts));
-  const all =
-    wanted.length === 0 || unknown.length > 0
-      ? []
-      : rank.best(matchOf(wanted), scope, isRankable(fewest) || wanted.length === 1 ? fewest : undefined);
+  const all = wanted.length === 0 || unknown.length > 0 ? [] : rank.all(wanted, scope);
   const ids = all.map(({ id }) => id);
   if (ids.length >= FEW || wanted.length < 2) return { ids, isPartial: false, unknown };
   const some = rank.some(wanted, scope).map(({ id }) => id);
@@ -216,14 +214,14 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   if (closed.length === 0 && words.length === 1) {
     const met = rank.beginnings(beginning, scope);
     const isRare = met.length < scope.limit && (!isShort || isEveryPost(scope.filter));
-    const others = isRare ? rank.newest(matchText([open]) ?? '', scope).map(({ id }) => id) : [];
+    const others = isRare ? rank.latest(matchText([open]) ?? '', scope).map(({ id }) => id) : [];
     const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }
   const wanted = telling(rank.size(closed));
-  if (!isShort) {
-    const match = matchText([...wanted.map(({ term }) => term), open]) ?? '';
-    const ids = rank.best(match, scope, 0).map(({ id }) => id);
+  const begun = isShort ? [] : rank.size([open]).filter((one) => !isVeryCommon(one));
+  if (begun.length > 0) {
+    const ids = rank.all([...wanted, ...begun], scope).map(({ id }) => id);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([...closed, finished]), scope);
   }
   return bestOfWords(rank, wanted, scope);
@@ -456,26 +454,33 @@ function firstOfEach(all: readonly Match[]): Match[] {
   return [...first.values()];
 }
 
-/** Comments that are ranked; where more match, the newest of them. */
+/** So many of the newest comments that match are looked at, and so many of those that may be found are ranked. */
+const COMMENTS_MET = 20_000;
 const COMMENTS_RANKED = 5000;
 
 /** Posts of which a comment has all of the words, unless the posts that have them themselves fill the answer. */
 function commentRanker(db: Db) {
-  return ({ scope: { filter, limit }, terms, best, isPartial }: Ranked, isInternal: boolean): Match[] => {
+  const conditionOf = conditions(db);
+  return (ranked: Ranked, isInternal: boolean): Match[] => {
+    const { scope, terms, best, isPartial, isTooMuch } = ranked;
+    const { filter, limit } = scope;
     const match = matchText(terms);
     if (match === null || isOfManyWords(terms) || (best.length >= limit && !isPartial)) return [];
-    const conditions = ['p.id = c.post_id', ...conditionsOf(filter)].join(' AND ');
+    const { condition, wanted } = conditionOf(filter, 'c.post_id');
+    const met = isEveryPost(filter) ? COMMENTS_RANKED : COMMENTS_MET;
     const found = db.prepare<object, { id: number; comment: number }>(`
       SELECT comment, id FROM (
-        SELECT c.id AS comment, c.post_id AS id, bm25(comments_text) AS relevance
-          FROM comments_text CROSS JOIN comments c ON c.id = comments_text.rowid
-         WHERE comments_text MATCH $match AND c.deleted_at IS NULL${isInternal ? '' : ' AND c.internal = 0'} AND EXISTS (SELECT 1 FROM posts p WHERE ${conditions})
-         ORDER BY comments_text.rowid DESC LIMIT ${COMMENTS_RANKED})
+        SELECT m.comment, c.post_id AS id, m.relevance
+          FROM (SELECT rowid AS comment, ${isTooMuch ? '0' : 'bm25(comments_text)'} AS relevance FROM comments_text
+                 WHERE comments_text MATCH $match ORDER BY rowid DESC LIMIT ${met}) AS m
+         CROSS JOIN comments c ON c.id = m.comment
+         WHERE c.deleted_at IS NULL${isInternal ? '' : ' AND c.internal = 0'} AND ${condition}
+           AND EXISTS (SELECT 1 FROM posts p WHERE p.id = c.post_id) LIMIT ${COMMENTS_RANKED})
        ORDER BY relevance, comment DESC`);
     const known = new Set(isPartial ? [] : best.map(({ id }) => id));
     const said: Match[] = [];
     // Many of them may be comments on one post.
-    for (const row of found.iterate({ match, ...filterBound(filter) })) {
+    for (const row of found.iterate({ match, wanted })) {
       if (known.has(row.id)) continue;
       known.add(row.id);
       if (said.push(row) === limit) break;

@@ -5,7 +5,7 @@ import { distance } from '../text/text.ts';
 import { fold } from '../text/words.ts';
 
 /** How long a person waits for a suggestion at most, and the words that are worth one. */
-const SUGGEST_MS = 150;
+const SUGGEST_MS = 60;
 const CORRECTABLE = /^\p{L}{4,}$/u;
 
 /** Of words that are equally near, so many are tried until one is in a post or comment that can be found. */

@@ -165,6 +165,7 @@ describe('the list of posts', () => {
     const { rows, total } = await search('expo');
     assert.equal(rows.length, 8, 'seven of thirty, and the hostile one');
     assert.deepEqual(total, { posts: 8, isMore: false });
+    assert.equal((await search('expo%20')).rows.length, 0, 'the word is typed to its end');
     assert.deepEqual(
       (await search('exp&board=bugs')).rows.map(({ id }) => id),
       [99],

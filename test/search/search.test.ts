@@ -6,7 +6,8 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { makeMirror } from '../../bench/mirror-data.ts';
 import { zipfLanguage } from '../../bench/words.ts';
-import { SEARCH_SQL } from '../../src/search/rank.ts';
+import { EVERY_LIVE_POST } from '../../src/search/browse/filter.ts';
+import { conditions, SEARCH_SQL } from '../../src/search/rank.ts';
 import { NOTHING_FOUND, openSearchReads, type Part } from '../../src/search/search.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { aComment, aPost } from '../support/rows.ts';
@@ -146,6 +147,12 @@ describe('a search', () => {
     ]);
     assert.deepEqual(await ids('zeppelin', { board: 'bugs' }), [1]);
     assert.deepEqual(await ids('zeppelin', { board: 'IDEAS' }), [2]);
+    // Numbers too great for a byte each.
+    const great = await shelfOf(t, [
+      aPost(2 ** 31, { title: 'zeppelin', board: bugs }),
+      aPost(2 ** 31 + 1, { title: 'zeppelin', board: ideas }),
+    ]);
+    assert.deepEqual(await great.ids('zeppelin', { board: 'ideas' }), [2 ** 31 + 1]);
     await assert.rejects(ids('zeppelin', { board: 'nope' }), {
       code: 'usage',
       message: 'there is no board "nope"',
@@ -222,7 +229,7 @@ describe('a search among many posts', () => {
     await makeMirror({ path, upstream: UPSTREAM, posts: 5_000, comments: 0, now: Date.now() });
     const { words } = zipfLanguage();
     const db = new Database(path, { readonly: true });
-    const live = 'rowid NOT IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL)';
+    const live = conditions(db)(EVERY_LIVE_POST).condition;
     for (const [name, sql] of [
       ['best', SEARCH_SQL.best(live)],
       ['newest', SEARCH_SQL.newest(live)],

@@ -108,7 +108,8 @@ async function peopleOf(query: unknown, { reads }: PostsDeps, signal: AbortSigna
 function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: PostsDeps): void {
   const asked = (query: unknown) => ({
     filter: filterOf(query, clock.now(), timeZone),
-    text: textIn(query, 'search')?.slice(0, MOST_CHARACTERS).trim() ?? '',
+    // A space at the end says that the last word is whole.
+    text: textIn(query, 'search')?.slice(0, MOST_CHARACTERS).trimStart() ?? '',
   });
   const find = async (query: unknown, signal: AbortSignal): Promise<FilteredPage> => {
     const { filter, text } = asked(query);

@@ -54,16 +54,14 @@ export function columnList(db: Db) {
     const keyAt = (at: number) => (TIMES.includes(column) ? iso(valueAt(at)) : valueAt(at));
     return { places: found.map((at) => ({ key: keyAt(at), id: idAt(at) })), posts: rows.length };
   };
-  /** How many posts a filter has. */
-  const count = (filter: PostFilter): number => {
+  /** The posts that a filter has, by their numbers. */
+  const ids = (filter: PostFilter): Numbers => {
     const tests = testsOf(db, filter);
     const posts = columns.read('posts', ['id', ...tests.map((test) => test.column)]);
     const checks = tests.map((test) => ({ numbers: posts[test.column], is: test.is }));
-    let found = 0;
-    for (let i = 0; i < posts.rows; i++) if (checks.every(({ numbers, is }) => is(numbers[i] ?? 0))) found++;
-    return found;
+    return posts.id.filter((_, i) => checks.every(({ numbers, is }) => is(numbers[i] ?? 0)));
   };
-  return { list, count };
+  return { list, ids };
 }
 
 /** In the order in which the first of the page come early: posts stand by their numbers, and so nearly by their time. */
