@@ -1,21 +1,13 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import { Failure, safeCause } from './failure.ts';
 import type { Limits } from './options.ts';
 import type { Header } from './retry.ts';
 
-type Decompress = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+const unpack = promisify(gunzip) as (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 /** Below this a high ratio means nothing: a page of empty rows compresses very well. */
 const EXPANSION_FLOOR = 1024 * 1024;
-
-const DECOMPRESS: Record<string, Decompress> = {
-  gzip: promisify(gunzip) as Decompress,
-  // Half of the servers that say deflate send it without the zlib header that the standard asks for.
-  deflate: (data, options) =>
-    (promisify(((data[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw) as Decompress)(data, options),
-  br: promisify(brotliDecompress) as Decompress,
-};
 
 /** The whole body within the limits. Throws Failure for what the upstream did, anything else for the network. */
 export async function readBody(
@@ -24,24 +16,20 @@ export async function readBody(
   limits: Limits,
   progress: () => void,
 ): Promise<{ text: string; bytes: number }> {
-  const encoding = encodingOf(headers['content-encoding']);
+  const isPacked = isGzip(headers['content-encoding']);
   const received = await collect(body, limits.maxBytes, progress);
-  const plain = encoding === null ? received : await expand(received, encoding, limits);
+  const plain = isPacked ? await expand(received, limits) : received;
   return { text: decodeUtf8(plain), bytes: plain.length };
 }
 
-function encodingOf(header: Header): string | null {
+/** A request accepts gzip alone. */
+function isGzip(header: Header): boolean {
   const encoding = String(header ?? '')
     .trim()
     .toLowerCase();
-  if (encoding === '' || encoding === 'identity') return null;
-  if (Array.isArray(header) || !Object.hasOwn(DECOMPRESS, encoding)) {
-    throw new Failure(
-      'protocol',
-      'the answer has a content encoding other than gzip, deflate or br, or several',
-    );
-  }
-  return encoding;
+  if (encoding !== '' && encoding !== 'identity' && encoding !== 'gzip')
+    throw new Failure('protocol', 'the answer has a content encoding other than gzip, or several');
+  return encoding === 'gzip';
 }
 
 async function collect(body: AsyncIterable<Buffer>, maxBytes: number, progress: () => void): Promise<Buffer> {
@@ -58,22 +46,22 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number, progress: 
 }
 
 /** zlib itself stops at the limit, so a bomb never takes more memory than an honest page may. */
-async function expand(data: Buffer, encoding: string, limits: Limits): Promise<Buffer> {
+async function expand(data: Buffer, limits: Limits): Promise<Buffer> {
   const byRatio = Math.max(EXPANSION_FLOOR, data.length * limits.maxExpansion);
   const maxOutputLength = Math.min(limits.maxBytes, byRatio);
   if (data.length === 0) return data;
   try {
-    return await (DECOMPRESS[encoding] as Decompress)(data, { maxOutputLength });
+    return await unpack(data, { maxOutputLength });
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') !== 'ERR_BUFFER_TOO_LARGE') throw corrupt(encoding, error);
+    if (Reflect.get(Object(error), 'code') !== 'ERR_BUFFER_TOO_LARGE') throw corrupt(error);
     if (maxOutputLength === limits.maxBytes) throw tooLarge(limits.maxBytes);
     throw new Failure('protocol', `the answer expands to more than ${limits.maxExpansion} times its size`);
   }
 }
 
 /** As likely cut on its way as wrong from the start: worth another try. */
-function corrupt(encoding: string, error: unknown): Failure {
-  return new Failure('unreachable', `the answer is not valid ${encoding}`, {
+function corrupt(error: unknown): Failure {
+  return new Failure('unreachable', 'the answer is not valid gzip', {
     again: true,
     cause: safeCause(error, (text) => text),
   });

@@ -4,7 +4,6 @@ import { grouped } from '../text/text.ts';
 import { follow } from './exchange.ts';
 import { Failure, shortHash } from './failure.ts';
 import { decoded, type Page, type ReceivedPage } from './read.ts';
-import { idMemory } from './seen.ts';
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -90,7 +89,8 @@ function isEmptyEnd<T>({ cursor, next, decode }: ReceivedPage<T>): boolean {
 /** Refuses a list that would be read for ever: `next` leads back, or always on to pages that bring nothing. */
 function endlessCheck<T extends { id: number }>(from: string) {
   const cursors = new Set(['', from]);
-  const isFirst = idMemory();
+  const known = new Set<number | string>();
+  const isFirst = (id: number | string): boolean => known.size < known.add(id).size;
   const pages: PageCounts = { fresh: 0, stale: 0, repeated: 0, empty: 0 };
   return {
     next({ next }: ReceivedPage<T>): Failure | null {

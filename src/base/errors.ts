@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 /**
  * Every failure this program can name. One code per thing a caller would do differently;
  * each edge (exit code, HTTP status, job verdict) answers all of them in a typed table.
@@ -89,22 +87,11 @@ const DAMAGED: StorageTrouble = {
   hint: 'Run "feedback-mirror doctor": it names the file and says what to do.',
 };
 
-const TOO_LONG: StorageTrouble = {
-  ...NO_FOLDER,
-  what: 'the path is too long',
-};
 const NO_WORKING_FOLDER: StorageTrouble = {
   code: 'usage',
   what: 'the working folder does not exist any more',
   hint: 'Change to a folder that exists, and run this again.',
 };
-
-/** The longest path in bytes: SQLite adds "-journal" and takes 512 in all. SQLite "cannot open" a longer path, whatever the rights are. */
-export const LONGEST_PATH = 504;
-
-export function isTooLong(path: string): boolean {
-  return Buffer.byteLength(resolve(path)) > LONGEST_PATH;
-}
 
 /** Troubles by the code of Node or SQLite, or by the beginning of it. Nobody acts on most of SQLite's extended codes. */
 const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
@@ -112,7 +99,7 @@ const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
   EPERM: PERMISSION,
   EROFS: { ...PERMISSION, what: 'the disk can only be read' },
   ENOTDIR: NO_FOLDER,
-  ENAMETOOLONG: TOO_LONG,
+  ENAMETOOLONG: { ...NO_FOLDER, what: 'the path is too long' },
   EEXIST: { ...NO_FOLDER, what: 'there is a file of that name' },
   EISDIR: { ...NO_FOLDER, what: 'there is a folder of that name' },
   ENOTEMPTY: { ...NO_FOLDER, what: 'there is a folder of that name' },
@@ -139,12 +126,10 @@ const STORAGE_TROUBLES: Record<string, StorageTrouble> = {
 /** Node gives sockets and child processes the same codes as files. */
 const NOT_FILES = /^(listen|bind|connect|accept|spawn|kill|getaddrinfo)/;
 
-function troubleOf(name: string, syscall: string, path: string | undefined): StorageTrouble | undefined {
+function troubleOf(name: string, syscall: string): StorageTrouble | undefined {
   // A missing file is ours to explain where it is looked for; a folder that takes no other, as /proc, says the same.
   if (name === 'ENOENT' && syscall === 'mkdir') return NO_FOLDER;
   if (name === 'ENOENT' && syscall === 'uv_cwd') return NO_WORKING_FOLDER;
-  if (name.startsWith('SQLITE_CANTOPEN') && path !== undefined && isTooLong(path))
-    return { ...TOO_LONG, what: `the path is too long: SQLite takes ${LONGEST_PATH} bytes of a whole path` };
   return STORAGE_TROUBLES[name] ?? STORAGE_TROUBLES[/^SQLITE_[A-Z]+/.exec(name)?.[0] ?? ''];
 }
 
@@ -153,7 +138,7 @@ export function storageError(error: unknown, file?: string): AppError | null {
   if (!(error instanceof Error)) return null;
   const { code, syscall = '', path = file } = error as NodeJS.ErrnoException;
   const name = /^SQLITE_[A-Z]+(_[A-Z]+)*|^E[A-Z]+$/.exec(typeof code === 'string' ? code : '')?.[0] ?? '';
-  const trouble = troubleOf(name, syscall, path);
+  const trouble = troubleOf(name, syscall);
   if (!trouble || NOT_FILES.test(syscall)) return null;
   const place = path === undefined ? '' : `${path}: `;
   const { what } = trouble;

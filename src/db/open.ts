@@ -9,14 +9,12 @@ import { printable } from '../text/text.ts';
 import { prepareWhenUsed } from './lazy.ts';
 import { isBusy } from './lock.ts';
 import { keepCopy, migrate, migrations, refuseUnknown, versionOf, WRITTEN_BY } from './migrate.ts';
-import { closeAfter, readMeta, scalar, sqliteVersion, writeMeta } from './sql.ts';
+import { readMeta, scalar, writeMeta } from './sql.ts';
 
 export type Db = Database.Database;
 
 /** 'FBMR', written by the schema. */
 const APPLICATION_ID = 0x46424d52;
-/** Below this version a bug in resetting the write-ahead log can corrupt a database. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
 const BUSY_MS = 5000;
 const BUSY_STEP_MS = 20;
 
@@ -39,7 +37,6 @@ export interface StoreOptions extends OpenOptions {
 
 /** Opens the file for writing; a new one is created, a foreign or mismatched one is refused before anything is written. */
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
-  refuseOldSqlite();
   refuseOpenFolders(path, dataDir);
   makeFolder(dirname(path));
   if (isThere(path)) openChecked(path, upstream).db.close();
@@ -126,7 +123,6 @@ export class OlderSchema extends AppError {
 
 /** Opens a mirror of any schema version for reading only. */
 export function openAsItIs({ path, upstream }: OpenOptions): Db {
-  refuseOldSqlite();
   if (!isThere(path))
     throw new AppError('usage', `there is no file ${path}`, { hint: 'Give the path of a backup.' });
   const { db, version } = openChecked(path, upstream);
@@ -137,7 +133,6 @@ export function openAsItIs({ path, upstream }: OpenOptions): Db {
 
 /** Opens an existing file for reading only: no write reaches it through this handle. */
 export function openForReading({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
-  refuseOldSqlite();
   refuseOpenFolders(path, dataDir);
   if (!isThere(path)) throw noMirror(path);
   const { db, version } = openChecked(path, upstream);
@@ -157,26 +152,6 @@ function noMirror(path: string): AppError {
   return new AppError('usage', `there is no mirror at ${path} yet`, {
     hint: 'Run "feedback-mirror sync" first.',
   });
-}
-
-/** Of the library that this process has loaded, which stays the same. */
-let loadedVersion: string | undefined;
-
-function refuseOldSqlite(): void {
-  loadedVersion ??= closeAfter(new Database(':memory:'), sqliteVersion);
-  if (!isOlder(loadedVersion.split('.').map(Number))) return;
-  const needed = `at least ${OLDEST_SQLITE.join('.')} is needed`;
-  throw new AppError('usage', `SQLite ${loadedVersion} can corrupt its write-ahead log; ${needed}`, {
-    hint: 'Run "npm ci" to install the version this program was made for.',
-  });
-}
-
-export function isOlder(version: number[]): boolean {
-  for (const [i, least] of OLDEST_SQLITE.entries()) {
-    const part = version[i] ?? 0;
-    if (part !== least) return part < least;
-  }
-  return false;
 }
 
 /** Refuses a file that is not this upstream's mirror, without being able to change it; tells the version of its schema. */

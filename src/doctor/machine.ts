@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { request } from 'undici';
-import { isTooLong, LONGEST_PATH } from '../base/errors.ts';
 import { freeSpace, isForAnybody } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import { sizeText } from '../text/text.ts';
@@ -14,12 +13,6 @@ const FOR_OTHERS = 0o077;
 
 /** The folder in which everything is written: there, ours alone, and with room. */
 export function examineFolder(folder: string, freeIn = freeSpace): Finding {
-  if (isTooLong(join(folder, 'mirror.db')))
-    return fault(
-      `the path of ${folder} is too long: SQLite opens a file whose whole path has at most ${LONGEST_PATH} bytes`,
-      'Set DATA_DIR to a folder with a shorter path.',
-      'data-folder',
-    );
   if (!existsSync(folder)) return missing(folder);
   if (!statSync(folder).isDirectory())
     return fault(`${folder} is not a folder`, 'Set DATA_DIR to a folder.', 'data-folder');

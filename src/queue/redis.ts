@@ -27,7 +27,7 @@ export async function connectRedis(url: Secret, log: Logger, trouble: QueueTroub
   let canTellVersion: boolean;
   try {
     await firstConnection(client, place);
-    canTellVersion = await checkServer(client, url, log);
+    canTellVersion = await checkServer(client, log);
   } catch (error) {
     endNow(client);
     throw error;
@@ -91,9 +91,9 @@ function endNow(client: Redis): void {
 const OLDEST = [6, 2];
 
 /** Refuses a server on which jobs could vanish or not run; tells whether it lets us see its version at all. */
-async function checkServer(client: Redis, url: Secret, log: Logger): Promise<boolean> {
+async function checkServer(client: Redis, log: Logger): Promise<boolean> {
   const info = await client.info().catch(() => null);
-  const trouble = serverTrouble(info ?? '', (await evictionPolicy(client, info)) ?? null, url);
+  const trouble = serverTrouble(info ?? '', (await evictionPolicy(client, info)) ?? null);
   if (trouble instanceof AppError) throw trouble;
   if (trouble) log.warn({ event: 'queue.redis.settings' }, `queue: ${trouble}`);
   return info !== null;
@@ -108,7 +108,7 @@ async function evictionPolicy(client: Redis, info: string | null): Promise<strin
 }
 
 /** What is wrong with a server that says this of itself: an error to stop at, a remark, or nothing. */
-export function serverTrouble(info: string, policy: string | null, url: Secret): AppError | string | null {
+export function serverTrouble(info: string, policy: string | null): AppError | string | null {
   const version = field(info, 'redis_version');
   if (version !== null && isOlder(version))
     return new AppError(
@@ -120,29 +120,17 @@ export function serverTrouble(info: string, policy: string | null, url: Secret):
     );
   if (policy === null)
     return 'this Redis does not say what it does when its memory is full; see that its maxmemory-policy is noeviction';
-  return policy === 'noeviction' ? null : evicts(policy, url);
+  return policy === 'noeviction' ? null : evicts(policy);
 }
 
-function evicts(policy: string, url: Secret): AppError {
+function evicts(policy: string): AppError {
   return new AppError(
     'usage',
     `the queue's Redis drops keys when its memory is full (maxmemory-policy ${policy})`,
     {
-      hint:
-        `Run: redis-cli ${cliFlags(url)} config set maxmemory-policy noeviction — and write ` +
-        '"maxmemory-policy noeviction" into its redis.conf (or run "config rewrite") so that it lasts.',
+      hint: 'Run "config set maxmemory-policy noeviction" in redis-cli, and write it into redis.conf, so that it lasts.',
     },
   );
-}
-
-/** How to reach that server by hand; the password is asked for, not shown. */
-function cliFlags(url: Secret): string {
-  const { protocol, hostname, port, username, password } = new URL(url.reveal());
-  const flags = ['-h', hostname, '-p', port || '6379'];
-  if (protocol === 'rediss:') flags.push('--tls');
-  if (username !== '') flags.push('--user', decodeURIComponent(username));
-  if (password !== '') flags.push('--askpass');
-  return flags.join(' ');
 }
 
 function field(info: string, name: string): string | null {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { ClientOptions } from '../../src/api/client.ts';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { until } from '../support/until.ts';
@@ -32,9 +32,6 @@ describe('a body', () => {
     ['identity', BODY],
     ['gzip', gzipSync(BODY)],
     ['GZIP', gzipSync(BODY)],
-    ['deflate', deflateSync(BODY)],
-    ['deflate', deflateRawSync(BODY)],
-    ['br', brotliCompressSync(BODY)],
   ];
   for (const [encoding, bytes] of encodings) {
     it(`may come as ${encoding} (${bytes.length} bytes)`, async (t) => {
@@ -176,23 +173,17 @@ describe('a body without measure', () => {
     await refused(reading, 'protocol', /larger than 1024 KiB/);
   });
 
-  for (const [name, pack] of [
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotliCompressSync],
-  ] as const) {
-    it(`that expands more than a hundred times is a bomb: ${name}`, async (t) => {
-      const bomb = pack(Buffer.alloc(12 * MIB, ' '));
-      assert.ok(bomb.length * 100 < 12 * MIB);
-      const { reading, upstream } = await readOnce(
-        t,
-        (response) => response.writeHead(200, { 'content-encoding': name }).end(bomb),
-        { retry: { attempts: 5 } },
-      );
-      await refused(reading, 'protocol', /100 times/);
-      assert.equal(upstream.requests.length, 1);
-    });
-  }
+  it('that expands more than a hundred times is a bomb', async (t) => {
+    const bomb = gzipSync(Buffer.alloc(12 * MIB, ' '));
+    assert.ok(bomb.length * 100 < 12 * MIB);
+    const { reading, upstream } = await readOnce(
+      t,
+      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+      { retry: { attempts: 5 } },
+    );
+    await refused(reading, 'protocol', /100 times/);
+    assert.equal(upstream.requests.length, 1);
+  });
 
   it('of less than a mebibyte may expand as it likes', async (t) => {
     const padded = Buffer.concat([BODY, Buffer.alloc(MIB - BODY.length, ' ')]);

@@ -68,16 +68,12 @@ describe('feedback-mirror doctor', () => {
     assert.deepEqual([state, code], ['fail', 'storage']);
   });
 
-  it('finds out that a data folder cannot be made, or that its path is too long for SQLite', (t) => {
+  it('finds out that a data folder cannot be made', (t) => {
     const folder = folderFor(t, 'data');
     assert.equal(examineFolder(join(folder, 'a/b')).state, 'ok');
     assert.deepEqual(readdirSync(folder), []);
     writeFileSync(join(folder, 'file'), '');
-    for (const path of [
-      '/proc/none',
-      join(folder, 'file/none'),
-      join(folder, 'x'.repeat(250), 'y'.repeat(250)),
-    ])
+    for (const path of ['/proc/none', join(folder, 'file/none')])
       assert.equal(examineFolder(path).state, 'fail', path);
   });
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.ts';
-import { isOlder, openForReading, openForWriting } from '../../src/db/open.ts';
+import { openForReading, openForWriting } from '../../src/db/open.ts';
 import { withPath } from '../db/folder.ts';
 import { UPSTREAM } from '../support/mirror.ts';
 
@@ -87,21 +87,6 @@ describe('for reading alone', () => {
       changed(path, 'user_version = 26');
       assert.throws(() => openForReading({ path, upstream }), isUsage(/older version/));
     }));
-});
-
-describe('SQLite itself', () => {
-  it('is refused below 3.51.3', () => {
-    const old = ['3.51.2', '3.51', '3.50.9', '3.9.99', '2.99.99'];
-    const fine = ['3.51.3', '3.51.10', '3.52.0', '3.60', '4.0.0'];
-    assert.deepEqual(
-      old.filter((version) => !isOlder(version.split('.').map(Number))),
-      [],
-    );
-    assert.deepEqual(
-      fine.filter((version) => isOlder(version.split('.').map(Number))),
-      [],
-    );
-  });
 });
 
 function refused(make: (path: string) => void, message: RegExp): Promise<void> {

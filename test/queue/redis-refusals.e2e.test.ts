@@ -6,7 +6,6 @@ import { describe, it, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Redis } from 'ioredis';
 import { AppError } from '../../src/base/errors.ts';
-import { Secret } from '../../src/base/secret.ts';
 import { serverTrouble } from '../../src/queue/redis.ts';
 import { folderFor } from '../support/folder.ts';
 import { skipUnless } from '../support/programs.ts';
@@ -31,10 +30,7 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
     assert.ok(error instanceof AppError);
     assert.equal(error.code, 'usage');
     assert.match(error.message, /maxmemory-policy allkeys-lru/);
-    const command = /redis-cli (-h 127\.0\.0\.1 -p \d+) config set maxmemory-policy noeviction/.exec(
-      error.hint ?? '',
-    );
-    assert.ok(command, error.hint);
+    assert.match(error.hint ?? '', /config set maxmemory-policy noeviction/);
     const client = new Redis(port);
     await client.config('SET', 'maxmemory-policy', 'noeviction');
     client.disconnect();
@@ -90,20 +86,15 @@ describe('a Redis that does not fit', skipUnless('redis-server'), () => {
   });
 
   it('is told by its own words how old it is, and what it does with full memory', () => {
-    const url = new Secret('rediss://ann:s3cret-word@queue.example:7000');
     const info = (version: string) => `# Server\r\nredis_version:${version}\r\nos:Linux\r\n`;
-    const say = (version: string, policy: string | null) => serverTrouble(info(version), policy, url);
+    const say = (version: string, policy: string | null) => serverTrouble(info(version), policy);
     for (const version of ['5.0.14', '6.0.16', '2.8.24'])
       assert.ok(say(version, 'noeviction') instanceof AppError);
     for (const version of ['6.2.0', '7.0.15', '10.0.1']) assert.equal(say(version, 'noeviction'), null);
     assert.equal(typeof say('7.0.15', null), 'string');
     const evicting = say('7.0.15', 'volatile-ttl');
     assert.ok(evicting instanceof AppError);
-    assert.match(
-      evicting.hint ?? '',
-      /redis-cli -h queue\.example -p 7000 --tls --user ann --askpass config set/,
-    );
-    assert.doesNotMatch(evicting.hint ?? '', /s3cret-word/);
+    assert.match(evicting.hint ?? '', /config set maxmemory-policy noeviction/);
   });
 });
 
