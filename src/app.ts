@@ -167,7 +167,7 @@ export function sendingContext(app: App, signal: AbortSignal): OutboxContext {
 }
 
 /** A few posts that were met outside a pass. While a pass is under way it brings them itself. */
-function writeListed(store: MirrorStore, rows: Post[], observedAt: number): void {
+export function writeListed(store: MirrorStore, rows: Post[], observedAt: number): void {
   const lock = rows.length === 0 ? null : store.lock('posts');
   if (!lock?.ok) return;
   const counts = { pages: 0, rows: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };

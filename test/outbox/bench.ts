@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
+import { writeListed } from '../../src/app.ts';
+import type { Post } from '../../src/contract/decode.ts';
 import type { MirrorStore } from '../../src/mirror/store/store.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import { syncOnce } from '../../src/mirror/sweep/engine.ts';
@@ -72,7 +74,8 @@ export function benchFor(t: TestContext): Bench {
   });
   const gate = createRateLimit(clock);
   const times = { createMs: CREATE_MS, settleMs: SETTLE_MS, perMinute: Number.POSITIVE_INFINITY };
-  const context = { store, client: upstream.client, gate, clock, signal, ...times };
+  const observe = (posts: Post[]): void => writeListed(mirror, posts, clock.now());
+  const context = { store, client: upstream.client, gate, clock, signal, observe, ...times };
   let keys = 0;
   return {
     path,

@@ -242,7 +242,52 @@ describe('looking for the post of an unclear attempt', () => {
   it('waits for rows that are about to settle, so that one read serves them all', () => {
     assert.equal(reconcileAt({ first: 0, last: 20_000 }, false), 20_000);
     assert.equal(reconcileAt({ first: 0, last: HOUR }, false), MINUTE);
-    assert.equal(reconcileAt({ first: 0, last: 20_000 }, true), MINUTE, 'others are sent meanwhile');
+    assert.equal(reconcileAt({ first: 0, last: 20_000 }, true), 5 * MINUTE, 'others are sent meanwhile');
+  });
+
+  it('reads only what came since, where the row was sent again after a read', async (t) => {
+    const bench = benchFor(t);
+    const { upstream } = bench;
+    for (let n = 0; n < 60; n++) upstream.publish({ title: `Old ${n}` });
+    upstream.pageSize = 10;
+    await bench.sweep();
+    const id = await bench.add();
+    await doubt(bench, id);
+    for (let n = 0; n < 40; n++) upstream.publish({ title: `Of others ${n}` });
+    const pages: number[] = [];
+    for (const _ of [1, 2]) {
+      const before = upstream.pagesRead;
+      assert.equal(await reconcileRow(bench.context, id), 'send again');
+      pages.push(upstream.pagesRead - before);
+      await bench.sweep();
+      await doubt(bench, id);
+    }
+    assert.deepEqual(pages, [6, 2]);
+  });
+
+  it('counts no post as missing that the read itself brings into the mirror', async (t) => {
+    const { bench, id } = await afterSweep(t);
+    await doubt(bench, id);
+    for (let n = 0; n < 20; n++) bench.upstream.publish({ title: `Of others ${n}` });
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    assert.deepEqual(bench.query('SELECT count(*) AS posts FROM posts'), [{ posts: 23 }]);
+  });
+
+  it('searches for no row that an overloaded service has refused', async (t) => {
+    const searched: (number | null)[] = [];
+    for (const httpStatus of [503, 504]) {
+      const bench = benchFor(t);
+      const id = await bench.add();
+      bench.upstream.outcomes = [{ ...unknown(), httpStatus } as ReturnType<typeof unknown>];
+      await push(bench.context, id);
+      bench.clock.advance(2 * MINUTE);
+      const search = async () => {
+        searched.push(httpStatus);
+        return { rows: [], rejects: [] };
+      };
+      await reconcile({ ...bench.context, client: { ...bench.upstream.client, search } });
+    }
+    assert.deepEqual(searched, [504]);
   });
 
   it('keeps the row ambiguous and reads later if the list cannot be read', async (t) => {

@@ -91,6 +91,18 @@ describe('how far a list is read', () => {
     assert.equal(bench.upstream.pagesRead - before, 2);
   });
 
+  it('also where two posts share a time, and their numbers do not fall', async (t) => {
+    const bench = benchFor(t);
+    const timeOf = (n: number) =>
+      new Date(bench.clock.now() - (150 - Math.floor(n / 2)) * HOUR).toISOString();
+    fill(bench, 300, (n) => ({ id: 5000 + (n % 2 === 0 ? n + 1 : n - 1), created: timeOf(n) }));
+    bench.upstream.pageSize = 15;
+    const id = await ambiguous(bench);
+    const before = bench.upstream.pagesRead;
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    assert.ok(bench.upstream.pagesRead - before <= 6, `${bench.upstream.pagesRead - before} of 20 pages`);
+  });
+
   it('concludes nothing if a newest-first list leaves out the newest posts that the mirror knows', async (t) => {
     const bench = benchFor(t);
     fill(bench, 300, VARIED);

@@ -68,6 +68,7 @@ function hasMark(post: Pick<Post, 'content'>, mark: string): boolean {
 
 /** With more rows than this, a read of the list takes fewer requests than a search for each. */
 const MOST_SEARCHED = 10;
+const OVERLOADED = 503;
 
 /**
  * Posts that the upstream's own search finds: by the mark where the board keeps marks, else by the title if rows are few. A search that
@@ -79,9 +80,12 @@ export async function searchFor(
 ): Promise<ShownPost[]> {
   const found: ShownPost[] = [];
   const marks = store.marks();
+  // A post that an overloaded service refused is mostly not there, and only the list tells that of it.
+  const isRefused = ({ id }: OutboxRow): boolean => store.attempts(id).at(-1)?.http_status === OVERLOADED;
+  const isSearched = rows.length <= MOST_SEARCHED && !rows.some(isRefused);
   for (const { mark, board, title } of rows) {
     const reference = marks[board] === 'kept' ? marksIn({ content: mark ?? '' })[0] : undefined;
-    const text = reference ?? (rows.length <= MOST_SEARCHED ? title : '');
+    const text = reference ?? (isSearched ? title : '');
     const answer =
       text.trim() === '' ? null : await client.search(text, signal).catch(() => 'failed' as const);
     if (answer === 'failed') break;

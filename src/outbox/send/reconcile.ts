@@ -39,8 +39,13 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
     return due.filter(({ id }) => verdicts.get(id)?.kind !== 'confirmed');
   };
   for (const post of await searchFor(context, left())) listed.posts.set(post.id, post);
+  // What was listed before a row was sent again has been read for it.
+  const asRead = (row: OutboxRow): OutboxRow => {
+    const last = row.not_found === 0 ? undefined : store.attempts(row.id).at(-1);
+    return last ? { ...row, first_sent_at: last.started_at, known_max_id: null } : row;
+  };
   for (let reads = 0, rows = left(); reads < 2 && rows.length > 0; reads++, rows = left())
-    if (await list.readWindow(context, list.windowOf(store, rows), listed)) break;
+    if (await list.readWindow(context, list.windowOf(store, rows.map(asRead)), listed)) break;
   return listed;
 }
 

@@ -4,12 +4,15 @@ import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow, Transition, Unclear } from '../decide/types.ts';
 import type { OutboxContext } from './context.ts';
 
-/** One read of the list serves every row that has settled, so the first to settle waits this long for the others. */
-const LONGEST_WAIT_MS = 60_000;
+/**
+ * One read of the list serves every row that has settled, so the first to settle waits this long for the others. While rows are sent, a
+ * read goes through all that came since its first attempt: each minute less between two reads costs pages that were read before.
+ */
+const LONGEST_WAIT_MS = { sending: 300_000, idle: 60_000 };
 
-/** When the next read of the list is due: while rows are sent, so long after the first has settled; else with the last one, if that is sooner. */
+/** When the next read of the list is due: where no row is sent, with the last one that settles, if that is sooner. */
 export function reconcileAt({ first, last }: Unclear, isSending: boolean): number {
-  return isSending ? first + LONGEST_WAIT_MS : Math.min(last, first + LONGEST_WAIT_MS);
+  return isSending ? first + LONGEST_WAIT_MS.sending : Math.min(last, first + LONGEST_WAIT_MS.idle);
 }
 
 /** By the monotonic clock: until when rows settle whose attempt this process has seen. */
@@ -66,7 +69,11 @@ export function postpone(
   if (code === 'interrupted' || code === 'internal' || code === 'storage') throw error;
   if (code === 'unauthorised') store.setPaused(`the upstream refused the token for reading at ${iso(now)}`);
   const notBefore = Math.max(now + backoff(row, now, random), gate.closedUntil(now, 'reads') ?? 0);
-  store.move(row.id, transition, { now, notBefore, error: `could not look for it: ${messageOf(error)}` });
+  store.move(row.id, transition, {
+    now,
+    notBefore,
+    error: `could not look for it: ${messageOf(error)}`,
+  });
 }
 
 /** The longer a row has been waiting, the less another minute matters. With equal jitter. */

@@ -59,12 +59,12 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
       shown.set(post.id, post);
       oldRows = note(listed, post, known.get(post.id), window) ? 0 : oldRows + 1;
     }
-    observe?.(page.rows.filter(({ id }) => listed.posts.has(id)));
     unreadable += page.rejects.filter(({ id }) => id === null || id > (window.known_max_id ?? -1)).length;
     end = oldRows >= OLD_ROWS ? endOf([...shown.values()]) : undefined;
     if (end) break;
   }
   const live = store.liveCount(end);
+  observe?.([...shown.values()].filter(({ id }) => listed.posts.has(id)));
   const isWhole = live - mirrored <= Math.max(MISSING.least, live * MISSING.share);
   const gaps = isWhole ? null : `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
   listed.whyNotWhole = unreadable > 0 ? `the list showed new posts that cannot be read` : gaps;
