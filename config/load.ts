@@ -6,7 +6,7 @@ import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 import { machineZone } from './parse.ts';
 import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
-import { misspelt, unassigned, variableNames } from './spelling.ts';
+import { misspelt, unassigned } from './spelling.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Origin = 'flag' | 'sources.yaml' | 'environment' | '.env' | 'file' | 'default';
@@ -28,7 +28,7 @@ export interface LoadInput {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   isTerminal: boolean;
-  /** Replaces the file `.env`, for a command that corrects it. */
+  /** Replaces the file `.env`, for a thread that reads the settings as they were at the start. */
   dotenv?: Readonly<Record<string, string | undefined>>;
   /** One source of several: what `sources.yaml` says of it, by the names of the environment. */
   source?: { name: string; values: Readonly<Record<string, string>> };
@@ -252,25 +252,6 @@ function readToken(input: LoadInput): Secret | string {
 
 export function readDotenv({ dotenv, cwd }: Pick<LoadInput, 'dotenv' | 'cwd'>): LoadInput['env'] {
   return dotenv ?? parseEnv(dotenvText(cwd));
-}
-
-/** The same input; of a `.env` with something wrong in it only the lines about the upstream that are right, so that `init` can mend it. */
-export function mendable(input: LoadInput): LoadInput {
-  const dotenv = attempt(() => readDotenv(input), []);
-  if (!dotenv || attempt(() => loadSettings(input), [])) return input;
-  const alone = { ...input, flags: {}, env: {} };
-  const check = (setting: Setting<unknown>): unknown[] => {
-    const found = find(setting, alone, dotenv);
-    return found ? [setting.parse(found.text)] : [];
-  };
-  const right = Object.fromEntries(
-    Object.values<Setting<unknown>>(SETTINGS)
-      .filter((setting) => setting.env.startsWith('FEEDBACK_') && attempt(() => check(setting), []))
-      .flatMap(variableNames)
-      .map((name) => [name, dotenv[name]]),
-  );
-  const { FEEDBACK_AUTH: _, ...rest } = right;
-  return { ...input, dotenv: right.FEEDBACK_AUTH_PARAM ? right : rest };
 }
 
 function dotenvText(folder: string): string {

@@ -3,7 +3,7 @@ import { SETTINGS, type Setting } from './schema.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-export function variableNames({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string[] {
+function variableNames({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string[] {
   return secret ? [env, `${env}_FILE`] : [env];
 }
 

@@ -1,12 +1,5 @@
 import { type Command, Option } from 'commander';
-import {
-  givenText,
-  type LoadInput,
-  loadSettings,
-  mendable,
-  type Settings,
-  secretsOf,
-} from '../../config/load.ts';
+import { givenText, type LoadInput, loadSettings, type Settings, secretsOf } from '../../config/load.ts';
 import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { chosenSources, loadSources, type Sources } from '../../config/sources.ts';
@@ -139,12 +132,6 @@ function alone(input: LoadInput): Pick<Context, 'settings' | 'input'> {
       },
     );
   return { input, settings };
-}
-
-/** A context whose settings may be wrong, for the command that corrects them. */
-export function openMendable(program: Command, signal: AbortSignal): Context {
-  const input = mendable(loadInput(program.opts()));
-  return contextOf(program, signal, alone(input));
 }
 
 function contextOf(

@@ -1,18 +1,18 @@
 import { on } from 'node:events';
-import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { type LoadInput, loadSettings, type Settings } from '../../config/load.ts';
-import { type Parse, parameterName, token as tokenText, upstreamUrl } from '../../config/parse.ts';
+import { type Parse, token as tokenText, upstreamUrl } from '../../config/parse.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, codeOf, messageOf, storageError } from '../base/errors.ts';
-import { createPrivately, errnoOf, replaceFile, temporaryName } from '../base/files.ts';
+import { AppError, codeOf, messageOf } from '../base/errors.ts';
+import { errnoOf, replaceFile } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import type { ListSurvey, Survey } from '../mirror/sweep/survey.ts';
 import { grouped, oneLine } from '../text/text.ts';
-import { askLine, type Context, canAsk, maskAlso, openMendable, openSources } from './context.ts';
+import { askLine, type Context, canAsk, maskAlso, openContext, openSources } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -25,7 +25,7 @@ export function register(program: Command, stop: AbortSignal): void {
         throw new AppError('usage', `${sources.path} names the services, and init writes .env`, {
           hint: 'Write the service there, with its base_url and token; then run "feedback-mirror sources test".',
         });
-      return init(openMendable(program, stop));
+      return init(openContext(program, stop));
     });
 }
 
@@ -42,59 +42,19 @@ Examples:
 type Answers = Record<string, string>;
 
 async function init(context: Context): Promise<void> {
-  const file = behindLink(join(context.input.cwd, '.env'));
-  tryToWrite(file);
+  const path = join(context.input.cwd, '.env');
+  // A link stays one: what it leads to is written.
+  const file = existsSync(path) ? realpathSync(path) : path;
   const isAsking = canAsk(context);
   const answers = isAsking ? await asked(context) : await given(context);
   const found = await tried(context, answers, isAsking);
   await replaceFile(file, async (handle) => void (await handle.write(merged(file, answers))));
-  const settings = written(context);
+  const settings = loadSettings(context.input);
   const overridden = overriding(context, settings, answers);
   const { FEEDBACK_API_TOKEN: _, ...shown } = answers;
   context.answer({ ...found, settings: shown, file, overridden }, () =>
     [...summary(answers, found, overridden), ...nextSteps(settings)].join('\n'),
   );
-}
-
-/** Before anybody types a token in vain. The file will be replaced, so its folder has to take a new one. */
-function tryToWrite(file: string): void {
-  const trial = temporaryName(file);
-  try {
-    createPrivately(trial);
-    rmSync(trial);
-  } catch (error) {
-    const missing = new AppError(
-      'usage',
-      `${dirname(file)}: no file can be made there (${messageOf(error)})`,
-    );
-    throw storageError(error, dirname(file)) ?? missing;
-  }
-}
-
-/** A link stays one: what it leads to is written, also where that does not exist yet. */
-function behindLink(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-  }
-  try {
-    return resolve(dirname(file), readlinkSync(file));
-  } catch {
-    return file;
-  }
-}
-
-/** The settings as the next command will have them. Whatever else is wrong in them is said here. */
-function written({ input: { dotenv: _, ...input } }: Context): Settings {
-  try {
-    return loadSettings(input);
-  } catch (error) {
-    throw new AppError('usage', messageOf(error), {
-      cause: error,
-      hint: 'Base URL and token are in .env now. Mend the rest, there or in the environment; then run "feedback-mirror sync".',
-    });
-  }
 }
 
 /** Which names of the environment keep what was written from taking effect. */
@@ -182,42 +142,10 @@ async function tried(context: Context, answers: Answers, isAsking: boolean): Pro
   } finally {
     await client.close();
   }
-  await askAgain(context, answers);
+  context.say('The service refused the token. If it takes it as a query parameter: --feedback-auth query.');
+  const token = await question(TOKEN, tokenText, { kept: null, signal: context.signal, isHidden: true });
+  answers.FEEDBACK_API_TOKEN = token.reveal();
   return await tried(context, answers, isAsking);
-}
-
-/** Mostly the token is wrong, so that is asked first; only who leaves that question is asked for a parameter, and can go back from there. */
-async function askAgain({ say, signal, settings }: Context, answers: Answers): Promise<void> {
-  const orNothing =
-    <T>(parse: Parse<T>): Parse<T | null> =>
-    (text) =>
-      text === '' ? null : parse(text);
-  say('The service refused the token.');
-  for (;;) {
-    const typed = await question(`${TOKEN}, or Enter if it is right`, orNothing(tokenText), {
-      kept: null,
-      signal,
-      isHidden: true,
-    });
-    if (typed !== null) {
-      answers.FEEDBACK_API_TOKEN = typed.reveal();
-      // A parameter that was tried in between was a guess, and no new token goes out with it.
-      if (settings.auth !== 'query')
-        for (const name of ['FEEDBACK_AUTH', 'FEEDBACK_AUTH_PARAM']) delete answers[name];
-      return;
-    }
-    say('Some services take the token as a query parameter: it then stands in the address of every request.');
-    const words = 'Name of that parameter, or Enter to go back';
-    const name = await question(words, orNothing(notAToken(answers)), { kept: null, signal });
-    if (name !== null) return void Object.assign(answers, queryOf({ auth: 'query', authParameter: name }));
-  }
-}
-
-function notAToken({ FEEDBACK_API_TOKEN: token }: Answers): Parse<string> {
-  return (text) => {
-    if (text === token) throw new Error('is the token itself: give the name of the parameter');
-    return parameterName(text);
-  };
 }
 
 interface Asking<T> {

@@ -79,10 +79,8 @@ function objection(action: number, first: string, second: string): string | null
       return FUNCTIONS.has(second.toLowerCase()) ? null : `the function ${second} is not allowed here`;
     case constants.SQLITE_PRAGMA:
       return PRAGMAS.has(first.toLowerCase()) ? null : `PRAGMA ${first} is not allowed here`;
-    default: {
-      const deed = first === 'sqlite_master' ? 'change the tables themselves' : DEEDS[action];
-      return `only reading is allowed here, and this would ${deed ?? 'do something else'}`;
-    }
+    default:
+      return 'only reading is allowed here';
   }
 }
 
@@ -149,31 +147,3 @@ const FUNCTIONS = new Set(
   sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim trunc typeof unhex unicode unistr
   unistr_quote unixepoch unlikely upper zeroblob`.split(/\s+/),
 );
-
-/** What the other actions are, in words a person knows. */
-const DEEDS: Record<number, string> = {
-  [constants.SQLITE_INSERT]: 'insert rows',
-  [constants.SQLITE_UPDATE]: 'change rows',
-  [constants.SQLITE_DELETE]: 'delete rows',
-  [constants.SQLITE_CREATE_INDEX]: 'create an index',
-  [constants.SQLITE_CREATE_TABLE]: 'create a table',
-  [constants.SQLITE_CREATE_TEMP_INDEX]: 'create an index',
-  [constants.SQLITE_CREATE_TEMP_TABLE]: 'create a table',
-  [constants.SQLITE_CREATE_TEMP_TRIGGER]: 'create a trigger',
-  [constants.SQLITE_CREATE_TEMP_VIEW]: 'create a view',
-  [constants.SQLITE_CREATE_TRIGGER]: 'create a trigger',
-  [constants.SQLITE_CREATE_VIEW]: 'create a view',
-  [constants.SQLITE_CREATE_VTABLE]: 'create a table',
-  [constants.SQLITE_DROP_INDEX]: 'drop an index',
-  [constants.SQLITE_DROP_TABLE]: 'drop a table',
-  [constants.SQLITE_DROP_TRIGGER]: 'drop a trigger',
-  [constants.SQLITE_DROP_VIEW]: 'drop a view',
-  [constants.SQLITE_DROP_VTABLE]: 'drop a table',
-  [constants.SQLITE_ALTER_TABLE]: 'alter a table',
-  [constants.SQLITE_TRANSACTION]: 'begin or end a transaction',
-  [constants.SQLITE_SAVEPOINT]: 'begin or end a transaction',
-  [constants.SQLITE_ATTACH]: 'open another file',
-  [constants.SQLITE_DETACH]: 'close a file',
-  [constants.SQLITE_REINDEX]: 'rebuild an index',
-  [constants.SQLITE_ANALYZE]: 'write statistics',
-};

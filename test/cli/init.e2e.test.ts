@@ -128,27 +128,15 @@ describe('init', () => {
     },
   );
 
-  it(
-    'asks for a refused token again, and puts none into an address unasked',
-    skipUnless('script'),
-    async (t) => {
-      const site = await openSite(t);
-      const answers = ['wrong-token\r', '\r', 'wrong-token\n', 'guess\n', '\r', '\n', `${CANARY}\r`];
-      const seen = await onTerminal(site, answers, { args: ['--feedback-base-url', site.sandbox.url] });
-      assert.doesNotMatch(seen, /Base URL of the feedback service/);
-      assert.match(
-        seen,
-        /The service refused the token\.\s+API token \(not shown\), or Enter if it is right: /,
-      );
-      assert.match(seen, /Name of that parameter, or Enter to go back: .*\s+It is the token itself/);
-      assert.match(seen, /took the token:[\s\S]*exit 0/);
-      const sent = site.sandbox.requests.map(({ url }) => url);
-      assert.ok(
-        sent.some((url) => url.includes('guess=wrong-token')) && !sent.some((url) => url.includes(CANARY)),
-      );
-      assert.doesNotMatch(readFileSync(dotenv(site), 'utf8'), /FEEDBACK_AUTH/);
-    },
-  );
+  it('asks for a refused token again', skipUnless('script'), async (t) => {
+    const site = await openSite(t);
+    const answers = ['wrong-token\r', `${CANARY}\r`];
+    const seen = await onTerminal(site, answers, { args: ['--feedback-base-url', site.sandbox.url] });
+    assert.doesNotMatch(seen, /Base URL of the feedback service/);
+    assert.match(seen, /The service refused the token\. .*\s+API token \(not shown\): /);
+    assert.match(seen, /took the token:[\s\S]*exit 0/);
+    assert.ok(site.sandbox.requests.every(({ url }) => !url.includes(CANARY) && !url.includes('wrong')));
+  });
 
   it('says which names of the environment count more than what it wrote', skipUnless('script'), async (t) => {
     const site = await openSite(t);
@@ -158,38 +146,15 @@ describe('init', () => {
     assert.doesNotMatch(seen, /But FEEDBACK_BASE_URL/);
   });
 
-  it('mends a .env with a token that is too short, and names what else is wrong there', async (t) => {
-    const site = await openSite(t);
-    const args = ['init', '--feedback-base-url', site.sandbox.url];
-    const init = () => runCli(args, { cwd: site.folder, input: CANARY });
-    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\nDATA_DIR=copies\nHTTP_PORT=9\n');
-    const mended = await init();
-    assert.equal(mended.code, 0);
-    assert.match(mended.stdout, /in copies\/mirror\.db\n.* http:\/\/127\.0\.0\.1:9\/\n$/);
-    writeFileSync(dotenv(site), 'FEEDBACK_API_TOKEN=abc\nPUSH_PER_MINUTE=many\n');
-    const { code, stderr } = await init();
-    assert.equal(code, 2);
-    assert.match(stderr, /PUSH_PER_MINUTE="many" must be[\s\S]*Base URL and token are in \.env now/);
-    assert.match(readFileSync(dotenv(site), 'utf8'), new RegExp(`^FEEDBACK_API_TOKEN=${CANARY}\nPUSH_PER`));
-  });
-
-  it('writes what a link leads to, before and after that exists', async (t) => {
+  it('writes what a link leads to', async (t) => {
     const site = await openSite(t);
     const target = join(site.folder, 'secrets/feedback.env');
     mkdirSync(join(site.folder, 'secrets'));
+    writeFileSync(target, '');
     symlinkSync('secrets/feedback.env', dotenv(site));
-    for (let n = 0; n < 2; n++) {
-      assert.equal((await site.run(['init'])).code, 0);
-      assert.ok(lstatSync(dotenv(site)).isSymbolicLink());
-      assert.match(readFileSync(target, 'utf8'), /^FEEDBACK_BASE_URL=/);
-    }
-  });
-
-  it('finds out first that the folder cannot be written', async (t) => {
-    const site = await openSite(t);
-    symlinkSync('/proc/feedback.env', dotenv(site));
-    const { code, stderr } = await site.run(['init']);
-    assert.deepEqual([code, site.sandbox.requestCount], [2, 0], stderr);
+    assert.equal((await site.run(['init'])).code, 0);
+    assert.ok(lstatSync(dotenv(site)).isSymbolicLink());
+    assert.match(readFileSync(target, 'utf8'), /^FEEDBACK_BASE_URL=/);
   });
 
   it('never repeats its arguments, because one may be a token', async (t) => {

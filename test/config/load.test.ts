@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { givenText, mendable } from '../../config/load.ts';
+import { givenText } from '../../config/load.ts';
 import { unknownSettings } from '../../config/spelling.ts';
-import { folder, input, load, problemsOf } from './inputs.ts';
+import { folder, load, problemsOf } from './inputs.ts';
 
 describe('where a setting comes from', () => {
   it('is a flag before the environment before .env before the default', () => {
@@ -122,29 +122,6 @@ describe('the settings', () => {
     assert.equal(load({ isTerminal: true }).logFormat, 'pretty');
     assert.equal(load({ isTerminal: false }).logFormat, 'json');
     assert.equal(load({ isTerminal: true, env: { LOG_FORMAT: 'json' } }).logFormat, 'json');
-  });
-});
-
-describe('a .env to be mended', () => {
-  const upstream = (dotenv: string): object => {
-    const cwd = folder({ '.env': dotenv, 'token.txt': 'canary-token', 'empty.txt': '' });
-    const kept = Object.entries(mendable(input({ cwd })).dotenv ?? {});
-    return Object.fromEntries(kept.filter(([, value]) => value !== undefined));
-  };
-
-  it('keeps what is right about the upstream, also where a token is in a file', () => {
-    const right = 'FEEDBACK_BASE_URL=https://x.example\nFEEDBACK_API_TOKEN_FILE=token.txt\n';
-    assert.deepEqual(upstream(`${right}PUSH_PER_MINUTE=many\n`), {
-      FEEDBACK_BASE_URL: 'https://x.example',
-      FEEDBACK_API_TOKEN_FILE: 'token.txt',
-    });
-  });
-
-  it('keeps no token that cannot be used', () => {
-    assert.deepEqual(upstream('FEEDBACK_API_TOKEN_FILE=empty.txt\n'), {});
-    assert.deepEqual(upstream('FEEDBACK_API_TOKEN=abc\nFEEDBACK_PAGE_PARAM=p\n'), {
-      FEEDBACK_PAGE_PARAM: 'p',
-    });
   });
 });
 
