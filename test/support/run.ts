@@ -17,6 +17,9 @@ const { values, positionals } = parseArgs({
 /** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle. */
 const AT_ONCE = 6;
 
+/** A test that hangs fails after this time, and its file ends even if a process that it left keeps running. */
+const LONGEST_MS = 180_000;
+
 const CHECKOUT = join(import.meta.dirname, '../..');
 
 function filesOf(asked: readonly string[]): string[] {
@@ -80,7 +83,8 @@ function start(units: string[], e2e: string[]): void {
   if (units.length + e2e.length === 0) return;
   const shared = units.length > 0 ? [join(import.meta.dirname, 'units.ts')] : [];
   const names = values.name ? { testNamePatterns: values.name } : {};
-  const events = run({ files: [...shared, ...e2e], argv: units, concurrency: AT_ONCE, ...names });
+  const ends = { timeout: LONGEST_MS, forceExit: true };
+  const events = run({ files: [...shared, ...e2e], argv: units, concurrency: AT_ONCE, ...ends, ...names });
   events.on('test:fail', () => {
     process.exitCode = 1;
   });

@@ -152,7 +152,7 @@ function useLinks({ rows }: PostsAnswer, chosen: Chosen) {
   };
 }
 
-export function totalOf(
+function totalOf(
   { total, unindexed }: Pick<PostsAnswer, 'total' | 'unindexed'>,
   { search }: Pick<Chosen, 'search'>,
 ): string {
@@ -160,7 +160,8 @@ export function totalOf(
     unindexed > 0 ? ` ${counted(unindexed, 'post')} cannot be searched yet: the index is being made.` : '';
   const posts = counted(total.posts, 'post');
   if (search === null) return `${posts}.`;
-  if (!total.isMore) return `${posts} found, the most relevant first.${later}`;
+  const order = total.posts > 1 ? ', the most relevant first' : '';
+  if (!total.isMore) return `${posts} found${order}.${later}`;
   return total.posts < MOST_LISTED
     ? `More than ${posts} found. Type one more letter, and all are counted.${later}`
     : `More than ${posts} found, and the list and its CSV end there: a filter narrows the search.${later}`;

@@ -167,6 +167,7 @@ describe('importing in the browser', onStage, () => {
       stage.sandbox.world.ledger().filter(({ title }) => /^Slow/.test(title)).length;
     await page.locator('#resume').click();
     await until('it goes on', () => count() > 0);
+    await page.locator('#pause').waitFor();
     // A slow hand: what came in meanwhile is drawn when the button is let go.
     await page.locator('#cancel-rest').hover();
     await page.mouse.down();

@@ -115,7 +115,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       await served.close();
     };
     const context = await browser.newContext({ baseURL: served.url, locale: 'en-GB' });
-    context.setDefaultTimeout(120_000);
+    context.setDefaultTimeout(30_000);
     // While it stands, the process that shows pages of this site does: starting one took as long as what a visit does in it.
     await (await context.newPage()).goto('/healthz');
     return { ...served, context, close };
