@@ -18,7 +18,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Optional ones are left out: a compiled speed-up that nothing needs. Workspaces are left out: dist has them compiled.
 RUN npm ci --omit=dev --omit=optional --workspaces=false --no-audit --no-progress
-# What a plain install leaves out and an image has: the queue on PostgreSQL, the queue board, the tools for agents and traces. In a folder of their own, as npm
+# What a plain install leaves out and an image has: the queue on PostgreSQL, the tools for agents and traces. In a folder of their own, as npm
 # takes them for what only the checkout needs.
 WORKDIR /optional
 COPY deploy/optional/package.json deploy/optional/package-lock.json .npmrc ./

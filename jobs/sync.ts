@@ -211,7 +211,7 @@ function countPages({ metrics }: WorkContext, resource: Resource): (pass: Pass) 
   };
 }
 
-/** Progress for the queue board, about once a second; a queue that lost the job does not stop the pass. */
+/** Progress for the page of the queues, about once a second; a queue that lost the job does not stop the pass. */
 function reporter({ app }: JobContext, job: Job): (pass: Pass) => void {
   let next = Number.NEGATIVE_INFINITY;
   return ({ runId, counts }) => {

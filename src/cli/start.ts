@@ -89,7 +89,7 @@ async function open(
   // Loaded while the queue opens.
   const { startHttp } = await import('../http/server/server.ts');
   const { httpHost: host, httpPort: port, httpNames, httpToken: token, feedToken, mcpToken } = app.settings;
-  const { progress, queues } = service;
+  const { progress } = service;
   try {
     const parts = await openSite(app, service, opened);
     const http = await startHttp({
@@ -104,7 +104,6 @@ async function open(
       metrics,
       releasePort,
       progress,
-      queues,
       parts,
     });
     opened.push(() => http.close());

@@ -27,6 +27,7 @@ import { addExports } from './dashboard/exports.ts';
 import { addImports, type ImportDeps } from './dashboard/imports.ts';
 import { addOutbox } from './dashboard/outbox.ts';
 import { addPosts } from './dashboard/posts.ts';
+import { addQueues } from './dashboard/queues.ts';
 import { openReads } from './dashboard/reading-pool.ts';
 import { addOverviewData, addReports } from './dashboard/reports.ts';
 import { addRules } from './dashboard/rules.ts';
@@ -45,7 +46,7 @@ interface Parts {
 
 export interface Composed {
   app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks' | 'rules'>;
-  service: Pick<Service, 'progress' | 'requestSync' | 'requestExport'>;
+  service: Pick<Service, 'progress' | 'queues' | 'requestSync' | 'requestExport'>;
 }
 
 export interface PartOptions extends Pick<ImportDeps, 'limitBytes'> {
@@ -56,7 +57,7 @@ export interface PartOptions extends Pick<ImportDeps, 'limitBytes'> {
 /** Statements of people that run at the same time; each is a process that may fill a core for five seconds. */
 const QUERIES_AT_ONCE = 2;
 
-/** Everything that is served beside health, metrics and queues, with handles of its own on the mirror: the one place that knows all. */
+/** Everything that is served beside health and metrics, with handles of its own on the mirror: the one place that knows all. */
 export async function openParts(composed: Composed, options: PartOptions = {}): Promise<Parts> {
   const { settings, clock } = composed.app;
   const opened: (() => Promise<void> | void)[] = [];
@@ -131,6 +132,7 @@ function dashboard(
     const marking = { markSetting: settings.pushMark };
     await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
     addSync(scope, { view: sync, service });
+    addQueues(scope, service);
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverviewData(scope, sums);
     addReports(scope, sums);

@@ -31,7 +31,7 @@ export interface Service {
   /** Resolves when the queue is open and everything runs; rejects when the queue cannot be opened. */
   readonly opened: Promise<void>;
   progress(): Promise<Progress>;
-  /** For the queue board, as soon as there are any. */
+  /** For the page of the queues, as soon as there are any. */
   readonly queues: Promise<readonly Queue[]>;
   /** Has a list read soon, because a person asked for it; resolves as soon as the queue has it. */
   requestSync(resource: Resource, what: RequestedPass): Promise<void>;

@@ -131,15 +131,13 @@ async function siteOf({ app, service }: Opened, metrics: Metrics, mount: string)
   ]);
   const { parts, close } = await openParts({ app, service }, { mount });
   const agents = app.settings.mcpToken === null ? null : agentsOf(app);
-  const { progress, queues } = service;
+  const { progress } = service;
   const all = agents ? [...parts, agents.part] : parts;
   try {
     const site = await openSite({
       log: app.log,
       metrics,
       progress,
-      queues,
-      mount,
       limits: LIMITS,
       parts: all,
     });

@@ -25,6 +25,7 @@ const pages: Record<PageAddress, PageRoute> = {
   '/outbox/import': { name: 'outbox', load: () => import('./pages/import.ts') },
   '/outbox/:id': { name: 'outbox', load: () => import('./pages/outbox-row.ts') },
   '/sync': { name: 'sync', load: () => import('./pages/sync.ts') },
+  '/queues': { name: 'sync', load: () => import('./pages/queues.ts') },
   '/webhooks': { name: 'sync', load: () => import('./pages/webhooks.ts') },
   '/exports': { name: 'exports', load: () => import('./pages/exports.ts') },
   '/settings': { name: 'settings', load: () => import('./pages/settings.ts') },

@@ -73,7 +73,7 @@ describe('the login', () => {
     const cookie = cookieOf(reply);
     assert.match(cookie, /; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
     assert.ok(!cookie.includes(TOKEN));
-    for (const path of ['/readyz', '/metrics', '/queues/'])
+    for (const path of ['/readyz', '/metrics'])
       assert.equal((await ask(http, path, { headers: sentBack(cookie) })).status, 200, path);
     const there = await ask(http, '/login?to=/posts', { headers: sentBack(cookie) });
     assert.deepEqual([there.status, there.headers.location], [303, '/posts']);

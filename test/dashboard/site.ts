@@ -49,6 +49,7 @@ function parsed<T>({ status, body }: Reply): T {
 
 const IDLE: Composed['service'] = {
   progress: async () => assert.fail('no service runs here'),
+  queues: Promise.resolve([]),
   requestSync: async () => assert.fail('no service runs here'),
   requestExport: async () => assert.fail('no service runs here'),
 };

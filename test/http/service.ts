@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import type { Queue } from 'bullmq';
 import { createLogger } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -15,17 +14,13 @@ export interface Running extends HttpServer {
   lines: Record<string, unknown>[];
 }
 
-export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'queues' | 'parts'>> {
+export interface Wishes extends Partial<Omit<HttpOptions, 'token' | 'parts'>> {
   token?: string;
-  queues?: Queue[];
   parts?: readonly HttpPart[];
 }
 
 /** The HTTP side alone, healthy and on a free port unless the test wants it otherwise; closed when the test ends. */
-export async function open(
-  t: TestContext,
-  { token, queues = [], parts = [], ...wishes }: Wishes = {},
-): Promise<Running> {
+export async function open(t: TestContext, { token, parts = [], ...wishes }: Wishes = {}): Promise<Running> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const server = await startHttp({
@@ -35,7 +30,6 @@ export async function open(
     log: createLogger({ level: 'debug', format: 'json', secrets: () => [], destination }),
     metrics: createMetrics(),
     progress: async () => progressWith(),
-    queues: Promise.resolve(queues),
     parts,
     ...wishes,
   });

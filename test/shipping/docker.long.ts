@@ -32,13 +32,7 @@ describe('the image', () => {
       assert.ok(existsSync(join(app, 'node_modules', name)), name);
     for (const name of ['typescript', '@biomejs/biome', 'node', '@duckdb/node-api'])
       assert.ok(!existsSync(join(app, 'node_modules', name)), name);
-    for (const name of [
-      'pg',
-      '@bull-board/api',
-      '@bull-board/fastify',
-      '@modelcontextprotocol/server',
-      'zod',
-    ])
+    for (const name of ['pg', '@modelcontextprotocol/server', 'zod'])
       assert.ok(createRequire(join(app, 'dist/src/app.js')).resolve(name).startsWith(image.root), name);
     assert.deepEqual(readdirSync(join(app, 'src')), ['feedback-mirror.js', 'launch.js']);
     execFileSync('chmod', ['-R', 'a-w', app]);
@@ -48,8 +42,8 @@ describe('the image', () => {
     t.after(() => service.kill('SIGKILL'));
     const said = text(service.stderr ?? process.stdin);
     await until('a healthy container', () => isHealthy(image, port));
-    const board = await fetch(`http://127.0.0.1:${port}/queues`);
-    assert.equal(board.status, 200, await board.text());
+    const jobs = await fetch(`http://127.0.0.1:${port}/data/queues`);
+    assert.equal(jobs.status, 200, await jobs.text());
     service.kill(image.stopSignal);
     const [code] = await once(service, 'exit');
     assert.equal(code, 0, await said);

@@ -46,7 +46,7 @@ describe('the pages of several sources', skipUnless(BROWSER), () => {
     await page.click('nav a[data-page="sql"]');
     await page.waitForURL(/\/s\/beta\/sql/);
     await page.goto(`${service.url}/s/acme/queues`);
-    await page.waitForSelector('a[href*="/s/acme/queues"]');
+    await page.getByRole('heading', { name: 'Queues', exact: true }).waitFor();
     assert.deepEqual(problems, []);
   });
 });

@@ -74,6 +74,7 @@ export const PAGES = [
   '/outbox/:id',
   '/sync',
   '/webhooks',
+  '/queues',
   '/sql',
   '/ask',
 ] as const;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -41,7 +40,6 @@ export interface HttpOptions {
   metrics: Metrics;
   /** The progress of the one source. With `sites` there is none. */
   progress?: () => Promise<Progress>;
-  queues?: Promise<readonly Queue[]>;
   /** Several sources instead of one. Health and metrics are a part then. */
   sites?: Sites;
   /** Gives back the port that was held for this server; called just before it listens. */
@@ -75,7 +73,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** The HTTP side of the service: health, metrics, the queue board and whatever parts are given. */
+/** The HTTP side of the service: health, metrics and whatever parts are given. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, port } = options;
   if (!isLoopback(host) && !options.token)
@@ -124,8 +122,8 @@ async function build(options: HttpOptions): Promise<{ app: FastifyInstance; rout
     endWithSession(app, guard, limits.sessionMs);
   }
   if (options.sites) passOn(app, options.sites);
-  const { progress, queues, metrics } = options;
-  if (progress && queues) await addSource(app, { log, metrics, progress, queues, ...limits });
+  const { progress, metrics } = options;
+  if (progress) addSource(app, { log, metrics, progress, ...limits });
   await addParts(app, replies, parts);
   return { app, routes: replies.routes };
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyReply } from 'fastify';
 import { messageOf } from '../../base/errors.ts';
 import { WITHOUT_SCHEMAS } from '../../base/listen.ts';
@@ -11,7 +10,6 @@ import { runbookOf } from '../../base/runbook.ts';
 import { readWithin } from '../../base/timeout.ts';
 import { refuseDeepJson } from '../../contract/json.ts';
 import { assess, type Progress } from '../../service/health.ts';
-import { addBoard } from './board.ts';
 import { type HttpLimits, limitBody } from './connections.ts';
 import type { HttpRefusal } from './guard.ts';
 import { addHeaders, addReplies, type Replies, refuse } from './replies.ts';
@@ -28,9 +26,6 @@ export interface SourceOptions {
   log: Logger;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   progress(): Promise<Progress>;
-  queues: Promise<readonly Queue[]>;
-  /** Below which address it is; empty where it is the only one. */
-  mount?: string;
 }
 
 export interface SiteOptions extends SourceOptions {
@@ -45,7 +40,7 @@ export async function openSite({ limits, parts, ...options }: SiteOptions): Prom
     limitBody(request, reply, limits.bodyMs, tooLate);
   });
   const replies = addReplies(app, options.log);
-  await addSource(app, { ...options, ...limits });
+  addSource(app, { ...options, ...limits });
   await addParts(app, replies, parts);
   await app.ready();
   return { handle: (request, response) => app.routing(request, response), close: () => app.close() };
@@ -71,8 +66,10 @@ const PACKED: HttpRefusal = {
 export function siteOptions(bodyLimit: number) {
   return {
     schemaController: { compilersFactory: WITHOUT_SCHEMAS },
+    // On a busy machine a start took more than the 10 s that are usual, and the service ended.
+    pluginTimeout: 0,
     bodyLimit,
-    // Job ids of the board are longer than the router's usual limit.
+    // Names of companies may be longer than the router's usual limit.
     routerOptions: { maxParamLength: 500 },
     genReqId: () => randomUUID(),
   };
@@ -102,9 +99,9 @@ export function addLiveness(app: FastifyInstance): void {
 
 type HealthOptions = SourceOptions & Pick<HttpLimits, 'progressMs'>;
 
-/** `/readyz`: the source does its work. `/metrics`: what it did. `/queues`: its jobs. */
-export async function addSource(app: FastifyInstance, options: HealthOptions): Promise<void> {
-  const { log, metrics, progress, progressMs, queues, mount } = options;
+/** `/readyz`: the source does its work. `/metrics`: what it did. */
+export function addSource(app: FastifyInstance, options: HealthOptions): void {
+  const { log, metrics, progress, progressMs } = options;
   const read = readWithin(progressMs, () => logged(progress, log));
   app.get('/readyz', async (_request, reply) => {
     const found = await read();
@@ -112,7 +109,6 @@ export async function addSource(app: FastifyInstance, options: HealthOptions): P
     return reply.code(answer.ready ? 200 : 503).send(answer);
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  await addBoard(app, queues, mount);
 }
 
 const UNKNOWN = {

@@ -1,7 +1,7 @@
 import type { ListedPerson, PeopleAnswer } from '../../http/dashboard/posts.ts';
 import type { PersonView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { date, number } from '../format.ts';
+import { counted, date, number } from '../format.ts';
 import { h } from '../h.ts';
 import { choiceField, field, Typed } from '../parts/controls.ts';
 import { pageHead, pager, tag, timeTag } from '../parts/layout.ts';
@@ -77,7 +77,7 @@ export const page = pageOf<PeopleAnswer>({
     return [
       pageHead(
         'People',
-        `${number(answer.total)} people of this mirror.`,
+        `${counted(answer.total, 'person', 'people')} of this mirror.`,
         h('a.button', { href: '/customers' }, 'Customers'),
       ),
       h(

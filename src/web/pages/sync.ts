@@ -124,7 +124,7 @@ type Depth = SyncState['queue']['depth'][number];
 
 function queueCard({ queue }: SyncState): VNode {
   return tableCard<Depth>(
-    { title: 'Queue', size: 'half', note: h('a', { id: 'queue-board', href: '/queues' }, 'Queue board') },
+    { title: 'Queue', size: 'half', note: h('a', { id: 'to-queues', href: '/queues' }, 'All jobs') },
     {
       columns: [
         { head: 'Queue', cell: ({ queue: name }) => queueName(name) },

@@ -28,6 +28,7 @@ export function examplesOf(uncertain: number, email: string): Record<PageAddress
     '/outbox/import': '/outbox/import',
     '/sync': '/sync',
     '/webhooks': '/webhooks',
+    '/queues': '/queues?queue=maintenance&state=planned',
     '/sql': `/sql?q=${encodeURIComponent(BY_MONTH)}`,
     '/ask': '/ask',
   };

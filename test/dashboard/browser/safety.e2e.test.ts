@@ -53,14 +53,6 @@ describe('the dashboard against strangers', onStage, () => {
     assertCalm();
   });
 
-  it('lets the same person see the queue board', async (t) => {
-    const visitor = await enter(t);
-    await visitor.page.goto('/queues/');
-    await signIn(visitor, TOKEN);
-    await visitor.page.getByText('reconcile').first().waitFor();
-    assert.match(visitor.page.url(), /\/queues\//);
-  });
-
   it('keeps out whoever does not, and says so', async (t) => {
     const visitor = await enter(t, PHONE);
     await visitor.page.goto('/');
