@@ -7,7 +7,7 @@ import { within } from '../base/timeout.ts';
 import {
   ASK_MS,
   areKnown,
-  GRACE_MS,
+  endedAt,
   type Heartbeats,
   isSilent,
   type Moment,
@@ -208,12 +208,15 @@ export class Fleet {
     const asked = this.#moment();
     if (!(await inTime(table.lock(source)))) return;
     const { key, ...folder } = own(source);
-    const taking = takingOf(await inTime(table.lease(source)), machine.name, folder);
+    const row = await inTime(table.lease(source));
+    const taking = takingOf(row, machine.name, folder);
     await inTime(table.take(source, machine.name, taking.epoch));
     const known = await inTime(table.key(source, taking.folder === 'keep' ? key : null));
     const suppressionKey = known ?? randomBytes(32).toString('base64url');
     if (known === null) await inTime(table.key(source, suppressionKey));
-    const from = this.#moment().monotonic + (taking.waits ? GRACE_MS : 0);
+    const now = this.#moment().monotonic;
+    const before = row && this.#heartbeats.get(row.machine);
+    const from = row && taking.waits ? endedAt(before ?? undefined, row.beat, now) : now;
     this.#held.set(source, { source, taking, suppressionKey, asked, from, isStopping: false });
     const how = taking.folder === 'keep' ? 'continues with its folder' : 'restores it from the copy';
     const facts = { event: 'fleet.taken', source, epoch: taking.epoch, folder: taking.folder };

@@ -35,8 +35,9 @@ export interface FleetTable {
   /** Whether this session has the lock. */
   holds(source: string): boolean;
   unlock(source: string): Promise<void>;
-  lease(source: string): Promise<LeaseRow | null>;
-  /** The caller holds the lock. */
+  /** With the heartbeat of its machine, where the table still knows that machine. */
+  lease(source: string): Promise<(LeaseRow & { beat: number | null }) | null>;
+  /** The caller holds the lock. It counts as a heartbeat: a third machine waits for this one from here on. */
   take(source: string, machine: string, epoch: number): Promise<void>;
   handOver(source: string, whole: string): Promise<void>;
   /** The key of the list of erased people, which a machine needs that has never run the source. */
@@ -69,12 +70,14 @@ export async function openFleetTable(session: Session, schema: string): Promise<
   await makeTables(session, schema, { machines, leases });
   const keyed = (call: string, key: string): Promise<boolean> => onKey(session, call, `${schema} ${key}`);
   const locked = new Set<string>();
-  const lease = async (source: string): Promise<LeaseRow | null> => {
-    const [row] = await session.query<LeaseRow & { epoch: string }>(
-      `SELECT machine, epoch, handed_over AS "handedOver" FROM ${leases} WHERE source = $1`,
+  const lease: FleetTable['lease'] = async (source) => {
+    const [row] = await session.query<LeaseRow & { epoch: string; beat: string | null }>(
+      `SELECT machine, epoch, handed_over AS "handedOver", beat FROM ${leases} LEFT JOIN ${machines} ON name = machine WHERE source = $1`,
       [source],
     );
-    return row ? { ...row, epoch: Number(row.epoch) } : null;
+    return row
+      ? { ...row, epoch: Number(row.epoch), beat: row.beat === null ? null : Number(row.beat) }
+      : null;
   };
   return {
     lease,
@@ -98,7 +101,8 @@ export async function openFleetTable(session: Session, schema: string): Promise<
     },
     async take(source, machine, epoch) {
       await session.query(
-        `INSERT INTO ${leases} (source, machine, epoch) VALUES ($1, $2, $3)
+        `WITH sign AS (UPDATE ${machines} SET beat = beat + 1 WHERE name = $2)
+           INSERT INTO ${leases} (source, machine, epoch) VALUES ($1, $2, $3)
              ON CONFLICT (source) DO UPDATE SET machine = $2, epoch = $3, since = now(), handed_over = NULL`,
         [source, machine, epoch],
       );

@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import {
   areKnown,
   CONFIRMED_MS,
+  endedAt,
+  GRACE_MS,
   maySend,
   noteHeartbeats,
   SILENT_MS,
@@ -81,6 +83,23 @@ describe('whether the other machines are known', () => {
     const again = noteHeartbeats(moved, beats(8), 9000, false);
     assert.equal(areKnown(again, 'one', 9000), false);
     assert.equal(areKnown(noteHeartbeats(again, beats(9), 10_000, true), 'one', 10_000), true);
+  });
+});
+
+describe('when the machine before has ended', () => {
+  const known = { beat: 7, movedAt: 1000, hasMoved: true };
+
+  it('counts from its last heartbeat, if that has not moved by the time its lock was taken', () => {
+    assert.equal(endedAt(known, 7, 17_000), 1000 + GRACE_MS);
+  });
+
+  it('counts from now where it has asked meanwhile, or is not known', () => {
+    for (const now of [
+      endedAt(known, 8, 17_000),
+      endedAt(known, null, 17_000),
+      endedAt(undefined, 7, 17_000),
+    ])
+      assert.equal(now, 17_000 + GRACE_MS);
   });
 });
 

@@ -1,7 +1,7 @@
 import {
   ASK_MS,
   areKnown,
-  GRACE_MS,
+  endedAt,
   type Heartbeats,
   IDLE_MS,
   isSilent,
@@ -44,6 +44,10 @@ class Server {
   /** Ends sessions that asked nothing for too long, whatever their machine is doing. */
   pass(now: number): void {
     for (const session of this.sessions) if (now - session.askedAt >= IDLE_MS) this.sessions.delete(session);
+  }
+
+  sign(machine: string, isLeaving = this.beats.get(machine)?.isLeaving ?? false): void {
+    this.beats.set(machine, { beat: (this.beats.get(machine)?.beat ?? 0) + 1, isLeaving });
   }
 
   restart(): void {
@@ -159,8 +163,7 @@ export class SimulatedMachine {
     if (question.beats || now < question.serverAt || this.isCut || !session) return;
     if (!this.#server.sessions.has(session)) return;
     session.askedAt = now;
-    const { beat = 0 } = this.#server.beats.get(this.name) ?? {};
-    this.#server.beats.set(this.name, { beat: beat + 1, isLeaving: this.isLeaving });
+    this.#server.sign(this.name, this.isLeaving);
     question.beats = new Map(this.#server.beats);
   }
 
@@ -207,7 +210,7 @@ export class SimulatedMachine {
       return;
     }
     const read = new Map([...beats].map(([name, { beat }]) => [name, beat]));
-    this.#heartbeats = noteHeartbeats(this.#heartbeats, read, this.#monotonic, this.#couldLook);
+    this.#heartbeats = noteHeartbeats(this.#heartbeats, read, moment.monotonic, this.#couldLook);
     this.#couldLook = true;
     for (const [source, lease] of this.held) this.#confirm(session, source, lease, moment);
     if (this.#monotonic - this.#watching < WATCH_MS) return;
@@ -240,14 +243,16 @@ export class SimulatedMachine {
   #take(session: Session, source: string, moment: Moment, now: number): void {
     if (!this.#server.lock(session, source)) return;
     const epoch = this.#folders.get(source) ?? null;
-    const taking = takingOf(this.#server.rows.get(source) ?? null, this.name, {
-      epoch,
-      hasMirror: epoch !== null,
-    });
+    const row = this.#server.rows.get(source) ?? null;
+    const taking = takingOf(row, this.name, { epoch, hasMirror: epoch !== null });
+    const beat = row && (this.#server.beats.get(row.machine)?.beat ?? null);
+    const before = row ? this.#heartbeats.get(row.machine) : undefined;
+    this.#server.sign(this.name);
     this.#server.rows.set(source, { machine: this.name, epoch: taking.epoch, handedOver: null });
     if (taking.folder === 'restore') this.#told.moved(now, source, taking.epoch);
     const reading = taking.folder === 'restore' ? this.#random() * 4000 : 0;
-    const from = this.#monotonic + (taking.waits ? GRACE_MS : 0) + reading;
+    const ended = taking.waits ? endedAt(before, beat, this.#monotonic) : 0;
+    const from = Math.max(this.#monotonic, ended) + reading;
     this.#folders.set(source, taking.epoch);
     this.held.set(source, { epoch: taking.epoch, asked: moment, from, stopping: null });
   }

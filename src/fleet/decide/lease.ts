@@ -1,7 +1,8 @@
 /**
  * The times of a lease. A machine asks PostgreSQL every second. It sends for `CONFIRMED_MS` after a question that was answered. PostgreSQL
  * ends a session that asks nothing for `IDLE_MS`, and the locks with it; so another machine has them no sooner. A session can end earlier,
- * as with a restart of PostgreSQL: therefore a machine that takes a source which was not handed over waits `GRACE_MS` before it sends.
+ * as with a restart of PostgreSQL: therefore a machine that takes a source which was not handed over runs it `GRACE_MS` after the last
+ * question of the machine before. A question reaches the table up to 4 s after it was asked, and is read there up to 4 s later.
  */
 export const ASK_MS = 1000;
 export const CONFIRMED_MS = 5000;
@@ -47,7 +48,7 @@ export interface Taking {
   folder: 'keep' | 'restore';
   /** What the copy must be for nothing to be unclear; null where every row that is not final has to be looked for. */
   whole: string | null;
-  /** Whether the machine before may still believe for `CONFIRMED_MS` that the source is its own. */
+  /** Whether the machine before may still believe that the source is its own. */
   waits: boolean;
 }
 
@@ -84,6 +85,15 @@ export function noteHeartbeats(
       return [name, { beat, movedAt: now, hasMoved: couldLook && known !== undefined }];
     }),
   );
+}
+
+/**
+ * From when on the machine before sends no more. Each of its questions moves its heartbeat. `read` is that heartbeat after its lock was taken:
+ * if it has not moved since this machine saw it, no question was answered since.
+ */
+export function endedAt(heartbeat: Heartbeat | undefined, read: number | null, now: number): number {
+  const lastSign = heartbeat && heartbeat.beat === read ? heartbeat.movedAt : now;
+  return lastSign + GRACE_MS;
 }
 
 export function isSilent({ movedAt }: Heartbeat, now: number): boolean {
