@@ -14,9 +14,9 @@ export interface LargeMirror {
 /** Nobody listens there: whoever only asks the mirror needs no upstream. */
 const UPSTREAM = 'http://127.0.0.1:9';
 
-/** A mirror of so many posts, made once a run by a process of its own and used by every set that wants that size. */
+/** A mirror of so many posts, made once by a process of its own and used by every set that wants that size. BENCH_MIRRORS keeps it for later runs. */
 export async function largeMirror(bench: Bench, posts: number): Promise<LargeMirror> {
-  const folder = join(bench.folder, `mirror-of-${posts}`);
+  const folder = join(process.env.BENCH_MIRRORS ?? bench.folder, `mirror-of-${posts}`);
   const path = join(folder, 'mirror.db');
   if (!existsSync(path)) {
     bench.say(`making a mirror of ${posts.toLocaleString('en')} posts`);

@@ -13,6 +13,8 @@ export interface ServiceProcess {
   ready(): Promise<number>;
   /** What Linux says of its memory, in MB: the most it ever held, and what it holds. */
   memory(): { peak: number; resident: number };
+  /** The user and system time that it has taken so far. */
+  cpuMs(): number;
   /** Fails with what the service said when it has ended by itself. */
   assertAlive(): void;
   stop(): Promise<void>;
@@ -38,6 +40,7 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
     url,
     assertAlive,
     memory: () => memoryOf(child.pid),
+    cpuMs: () => cpuOf(child.pid),
     async ready() {
       while (!(await answers(`${url}/readyz`))) {
         assertAlive();
@@ -59,6 +62,12 @@ function memoryOf(pid: number | undefined): { peak: number; resident: number } {
   const mb = (field: string): number =>
     Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
   return { peak: mb('VmHWM'), resident: mb('VmRSS') };
+}
+
+/** Ticks of a hundredth of a second, with those of child processes that have ended. */
+function cpuOf(pid: number | undefined): number {
+  const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return 10 * afterName.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
 function aliveness(child: ChildProcess): () => void {

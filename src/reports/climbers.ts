@@ -1,10 +1,10 @@
-import type { Packed } from '../mirror/index/columns.ts';
-import { firstBy } from '../mirror/index/select.ts';
+import type { Numbers, Packed } from '../mirror/index/columns.ts';
+import { firstBy, numbered, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import { described, openOnly } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import type { TallyQuestion } from './tally.ts';
+import { placesOf, type TallyQuestion } from './tally.ts';
 
 const DAY_MS = 86_400_000;
 /** Ages in days at which a class of posts ends: votes come fast in the first week and slowly after a year. */
@@ -29,8 +29,9 @@ export async function climbers(reader: ReportReader, asked: TallyQuestion): Prom
   });
   const until = Math.min(asked.until, last + 1);
   const rates = ratesOf(posts, from, until);
+  const span = { now, observed, from, until: Number.POSITIVE_INFINITY };
   const [gained, after] = [new Float64Array(posts.rows), new Float64Array(posts.votes)];
-  walkGains({ posts, versions }, { now, observed, from, until: Number.POSITIVE_INFINITY }, (i, votes, at) => {
+  walkGains({ posts, versions }, span, (i, votes, at) => {
     if (at >= asked.until) after[i] = (after[i] ?? 0) - votes;
     else {
       gained[i] = (gained[i] ?? 0) + votes;
@@ -38,26 +39,29 @@ export async function climbers(reader: ReportReader, asked: TallyQuestion): Prom
     }
   });
   const isSelected = openOnly(posts, asked, { since: Number.NEGATIVE_INFINITY });
-  const usual = new Map<number, number>();
-  const weight = (i: number): number => {
-    const own = gained[i] ?? 0;
-    if (own < LEAST_GAIN || !isSelected(i)) return Number.NEGATIVE_INFINITY;
-    const meant = usual.get(i) ?? rates.usual(i);
-    usual.set(i, meant);
-    return surprise(own, meant);
-  };
-  const best = firstBy(posts.rows, (i) => weight(i) > 0, limit, {
-    weight,
-    ties: (a, b) => (gained[b] ?? 0) - (gained[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
+  const rising = rowsWhere(posts.rows, (i) => (gained[i] ?? 0) >= LEAST_GAIN && isSelected(i));
+  const own = ownGains(rising, posts);
+  walkGains({ posts, versions }, { ...span, until: asked.until }, own.gain);
+  const usual = Float64Array.from(rising, (i, place) => rates.usual(i, own.of(place)));
+  const weights = Float64Array.from(rising, (i, place) => surprise(gained[i] ?? 0, usual[place] ?? 0));
+  const best = firstBy(rising.length, (place) => (weights[place] ?? 0) > 0, limit, {
+    weight: (place) => weights[place] ?? 0,
+    ties: (a, b) =>
+      gainedAt(b) - gainedAt(a) || (posts.id[rising[a] ?? 0] ?? 0) - (posts.id[rising[b] ?? 0] ?? 0),
   });
   return await described(
     reader,
-    best.map((i) => posts.id[i] ?? 0),
-    (place) => {
-      const i = best[place] ?? 0;
-      return { gained: gained[i] ?? 0, usual: Number((usual.get(i) ?? 0).toFixed(2)), votes: after[i] ?? 0 };
+    best.map((place) => posts.id[rising[place] ?? 0] ?? 0),
+    (at) => {
+      const place = best[at] ?? 0;
+      const votes = after[rising[place] ?? 0] ?? 0;
+      return { gained: gainedAt(place), usual: Number((usual[place] ?? 0).toFixed(2)), votes };
     },
   );
+
+  function gainedAt(place: number): number {
+    return gained[rising[place] ?? 0] ?? 0;
+  }
 }
 
 /** How far a gain is above what is usual, in standard deviations of a Poisson process (its signed deviance); 0 for no more than usual. */
@@ -68,81 +72,89 @@ export function surprise(gain: number, usual: number): number {
     : Math.sqrt(2 * (gain * Math.log(gain / usual) - (gain - usual)));
 }
 
-/** Votes and days by age. */
-interface Cells {
-  gains: Float64Array;
-  days: Float64Array;
+const CLASSES = AGES.length;
+const OLDEST = CLASSES - 1;
+/** When each class begins and ends after a post was made. */
+const ENDS = AGES.map((days) => days * DAY_MS);
+const BEGINS = [0, ...ENDS];
+
+function ageAt(made: number, at: number): number {
+  let age = 0;
+  while (at - made >= (ENDS[age] ?? 0)) age++;
+  return age;
 }
 
-const noCells = (): Cells => ({
-  gains: new Float64Array(AGES.length),
-  days: new Float64Array(AGES.length),
-});
-
 /** The days that a post had in the period at the age of a class. */
-function exposure({ created }: Packed<'created'>, from: number, until: number) {
-  return (i: number, age: number): number => {
-    const made = created[i] ?? 0;
-    const begins = Math.max(from, made + (AGES[age - 1] ?? 0) * DAY_MS);
-    return Math.max(0, Math.min(until, made + (AGES[age] ?? 0) * DAY_MS) - begins) / DAY_MS;
+function daysAt(made: number, age: number, from: number, until: number): number {
+  const begins = Math.max(from, made + (BEGINS[age] ?? 0));
+  return Math.max(0, Math.min(until, made + (ENDS[age] ?? 0)) - begins) / DAY_MS;
+}
+
+/** The votes of single posts, by the age at which they came. */
+function ownGains(rows: Numbers, { created }: Packed<'created'>) {
+  const placeOf = placesOf(rows);
+  const gains = new Float64Array(rows.length * CLASSES);
+  return {
+    gain(i: number, votes: number, at: number): void {
+      const place = placeOf(i);
+      if (place < 0) return;
+      const cell = place * CLASSES + ageAt(created[i] ?? 0, at);
+      gains[cell] = (gains[cell] ?? 0) + votes;
+    },
+    of: (place: number): Float64Array => gains.subarray(place * CLASSES, (place + 1) * CLASSES),
   };
 }
 
 /** Votes and days of all posts by board and age, with the age of a post at each vote and each day. */
-function ratesOf(posts: Packed<'created' | 'board'>, from: number, until: number) {
-  const boards = new Map<number, Cells>();
-  const cellOf = (board: number): Cells => {
-    const found = boards.get(board);
-    if (found) return found;
-    const made = noCells();
-    boards.set(board, made);
-    return made;
+function ratesOf({ rows, created, board }: Packed<'created' | 'board'>, from: number, until: number) {
+  const boards = numbered(board);
+  const places = placesIn(board, boards);
+  const sums = () => new Float64Array((boards.ids.length + 1) * CLASSES);
+  const [gains, days] = [sums(), sums()];
+  /** Of each board, and behind them of all. */
+  const add = (cells: Float64Array, place: number, age: number, n: number): void => {
+    for (const cell of [place * CLASSES + age, boards.ids.length * CLASSES + age])
+      cells[cell] = (cells[cell] ?? 0) + n;
   };
-  const daysAt = exposure(posts, from, until);
-  const all = noCells();
-  const add = (cells: Float64Array | number[], age: number, n: number): void => {
-    cells[age] = (cells[age] ?? 0) + n;
-  };
-  const oldest = AGES.length - 1;
-  for (let i = 0; i < posts.rows; i++) {
-    const made = posts.created[i] ?? 0;
-    if (made >= until) continue;
-    const { days } = cellOf(posts.board[i] ?? 0);
-    // Most posts of a large mirror are of the last class all the time.
-    const isOld = made + (AGES[oldest - 1] ?? 0) * DAY_MS <= from;
-    for (let age = isOld ? oldest : 0; age <= oldest; age++) {
-      const n = daysAt(i, age);
-      if (n === 0) continue;
-      add(days, age, n);
-      add(all.days, age, n);
+  // Most posts of a large mirror are of the last class all the time.
+  const old = new Int32Array(boards.ids.length);
+  const alwaysOld = from - (BEGINS[OLDEST] ?? 0);
+  for (let i = 0; i < rows; i++) {
+    const [made, place] = [created[i] ?? 0, places[i] ?? 0];
+    if (made <= alwaysOld) old[place] = (old[place] ?? 0) + 1;
+    else if (made < until) {
+      const last = ageAt(made, until);
+      for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++)
+        add(days, place, age, daysAt(made, age, from, until));
     }
   }
-  // Plain lists: a hundred thousand typed arrays would be half of the time of the report.
-  const own = new Map<number, number[]>();
+  for (const [place, posts] of old.entries()) add(days, place, OLDEST, (posts * (until - from)) / DAY_MS);
+  const all = boards.ids.length * CLASSES;
   return {
     gain(i: number, votes: number, at: number): void {
-      const days = (at - (posts.created[i] ?? 0)) / DAY_MS;
-      const age = AGES.findIndex((end) => days < end);
-      add(cellOf(posts.board[i] ?? 0).gains, age, votes);
-      add(all.gains, age, votes);
-      const mine = own.get(i) ?? AGES.map(() => 0);
-      own.set(i, mine);
-      add(mine, age, votes);
+      add(gains, places[i] ?? 0, ageAt(created[i] ?? 0, at), votes);
     },
     /** What other posts of the board gained a day at each age of this one, for its own days. */
-    usual(i: number): number {
-      const { gains, days } = cellOf(posts.board[i] ?? 0);
-      const mine = own.get(i);
-      return AGES.reduce((sum, _, age) => {
-        const own = daysAt(i, age);
-        if (own === 0) return sum;
-        const minus = mine?.[age] ?? 0;
-        const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - own];
+    usual(i: number, mine: Float64Array): number {
+      const cell = (places[i] ?? 0) * CLASSES;
+      let sum = 0;
+      for (let age = 0; age < CLASSES; age++) {
+        const own = daysAt(created[i] ?? 0, age, from, until);
+        if (own === 0) continue;
+        const minus = mine[age] ?? 0;
+        const [allGains, allDays] = [(gains[all + age] ?? 0) - minus, (days[all + age] ?? 0) - own];
         const overall = (Math.max(0, allGains) + HALF_VOTE) / (allDays + PRIOR_DAYS);
-        const [boardGains, boardDays] = [(gains[age] ?? 0) - minus, (days[age] ?? 0) - own];
+        const [boardGains, boardDays] = [(gains[cell + age] ?? 0) - minus, (days[cell + age] ?? 0) - own];
         const rate = (Math.max(0, boardGains) + overall * PRIOR_DAYS) / (boardDays + PRIOR_DAYS);
-        return sum + rate * own;
-      }, 0);
+        sum += rate * own;
+      }
+      return sum;
     },
   };
+}
+
+function placesIn(column: Numbers, { of }: ReturnType<typeof numbered>): Int32Array {
+  const places = new Int32Array(column.length);
+  for (let i = 0; i < column.length; i++) places[i] = of(column[i] ?? 0);
+  return places;
 }

@@ -20,18 +20,19 @@ export function amongPeople(
         comments: isWriting && comments.length > 0 ? [...comments, 'creator', 'gone'] : comments,
         ...wanted,
       });
-      const { creator, created, gone } = found.posts;
-      const isOther = (i: number): boolean => !isTheirs(creator[i] ?? 0);
-      const narrowed = {
-        gone: Uint8Array.from(gone, (flag, i) => (flag !== 0 || isOther(i) ? 1 : 0)),
-        created: Float64Array.from(created, (at, i) => (isOther(i) ? Number.POSITIVE_INFINITY : at)),
-      };
-      const answer = { ...found, posts: { ...found.posts, ...narrowed } };
+      const { rows, creator, created } = found.posts;
+      const [isGone, made] = [Uint8Array.from(found.posts.gone), Float64Array.from(created)];
+      for (let i = 0; i < rows; i++) {
+        if (isTheirs(creator[i] ?? 0)) continue;
+        isGone[i] = 1;
+        made[i] = Number.POSITIVE_INFINITY;
+      }
+      const answer = { ...found, posts: { ...found.posts, gone: isGone, created: made } };
       if (!isWriting || comments.length === 0) return answer;
       const said = found.comments as Packed<'creator' | 'gone'>;
-      const isGone = (flag: number, i: number): number =>
-        flag !== 0 || !isTheirs(said.creator[i] ?? 0) ? 1 : 0;
-      return { ...answer, comments: { ...found.comments, gone: Uint8Array.from(said.gone, isGone) } };
+      const isSilent = Uint8Array.from(said.gone);
+      for (let i = 0; i < said.rows; i++) if (!isTheirs(said.creator[i] ?? 0)) isSilent[i] = 1;
+      return { ...answer, comments: { ...found.comments, gone: isSilent } };
     },
   };
 }

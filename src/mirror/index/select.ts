@@ -49,6 +49,14 @@ export function firstBy(
   return best;
 }
 
+/** The rows that are wanted, in their order. */
+export function rowsWhere(rows: number, isWanted: (row: number) => boolean): Int32Array {
+  const found = new Int32Array(rows);
+  let count = 0;
+  for (let row = 0; row < rows; row++) if (isWanted(row)) found[count++] = row;
+  return found.slice(0, count);
+}
+
 /** What was worked out from a column, for as long as the column is kept: a page has several reports of the same columns. */
 export function keptWith<K extends object, A extends unknown[], T>(
   work: (key: K, ...rest: A) => T,
