@@ -24,10 +24,10 @@ import { ifRead } from './watching.ts';
 function timesIn(count: number) {
   const [entered, left, ended] = [groups(count), groups(count), groups(count)];
   return {
-    add(group: number, time: { entered: number; left: number; ended: boolean }): void {
-      entered.add(group, time.entered);
-      left.add(group, time.left);
-      ended.add(group, time.ended ? 1 : 0);
+    add(group: number, age: number, leftAt: number, isEnded: boolean): void {
+      entered.add(group, age);
+      left.add(group, leftAt);
+      ended.add(group, isEnded ? 1 : 0);
     },
     of: (group: number): Times => ({
       entered: entered.of(group),
@@ -69,7 +69,7 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
     for (const group of [own, size - 1]) {
       arrived[group] = (arrived[group] ?? 0) + 1;
       if (isAnswered) answered[group] = (answered[group] ?? 0) + 1;
-      if (isAnswered || looked > at) times.add(group, { entered: 0, left, ended: isAnswered });
+      if (isAnswered || looked > at) times.add(group, 0, left, isAnswered);
     }
   }
   const row = (group: number) => {
@@ -136,22 +136,18 @@ export async function timeInStatus(reader: ReportReader, asked: TallyQuestion): 
   const first = observed === null || last === null ? null : firstStatus(facts, isThere, observed);
   if (first !== null && observed !== null && last !== null) {
     const window = { begins: Math.max(since, observed), ends: Math.min(until, last, asked.now) };
-    walkStays(facts, isThere, (post, { status, began, left, isOver }) => {
+    walkStays(facts, isThere, (post, status, began, left) => {
       const isSeen = began >= observed || status === first.status;
       // Not seen to begin: counted as if it had begun with the first look, it lasted at least so long.
       const start = isSeen ? began : observed;
       const [enters, leaves] = [Math.max(start, window.begins), Math.min(left, window.ends)];
       if (leaves < enters || start > window.ends) return;
-      const isEnd = isOver && left <= window.ends && left < until;
+      const isEnd = left <= window.ends && left < until;
       const cell = cellOf(post, status);
       // One that ended as the period began was not watched in it.
       if (leaves === enters && enters > start) return;
       if (isEnd) ended[cell] = (ended[cell] ?? 0) + 1;
-      times.add(cell, {
-        entered: (enters - start) / 1000,
-        left: (leaves - start) / 1000,
-        ended: isEnd && isSeen,
-      });
+      times.add(cell, (enters - start) / 1000, (leaves - start) / 1000, isEnd && isSeen);
     });
   }
   const rows = known
@@ -178,13 +174,11 @@ function firstNote(statuses: readonly KnownStatus[], id: number): string {
   return `New posts begin as ${name}: a post that was ${name} when the mirror first saw it counts as ${name} since it was made.`;
 }
 
-interface Stay {
-  status: number;
-  /** When it was seen to begin; the day the post was made for the first status that is known of it. */
-  began: number;
-  left: number;
-  isOver: boolean;
-}
+/**
+ * A stay of a post in a status. It began when it was seen to begin; for the first status that is known, the day the post was made.
+ * It left at infinity where it is not over.
+ */
+type TellStay = (post: number, status: number, began: number, left: number) => void;
 
 type Posts = Packed<'id' | 'created' | 'status' | 'version'>;
 type Versions = Packed<'post' | 'at' | 'status'>;
@@ -193,32 +187,40 @@ interface Facts {
   versions: Versions;
 }
 
-/** Every stay of the wanted posts in a status, in the order of time for each post. */
-function walkStays(
-  { posts, versions }: Facts,
-  isWanted: (post: number) => boolean,
-  tell: (post: number, stay: Stay) => void,
-): void {
-  const [began, current] = [new Float64Array(posts.created), new Float64Array(posts.rows).fill(Number.NaN)];
-  const step = (post: number, status: number, at: number): void => {
-    const before = current[post] ?? Number.NaN;
-    if (before === status) return;
-    if (!Number.isNaN(before)) {
-      tell(post, { status: before, began: began[post] ?? 0, left: at, isOver: true });
-      began[post] = at;
-    }
-    current[post] = status;
-  };
+/** No status has this number. */
+const NONE = -1;
+
+/** Every stay of the wanted posts in a status, in the order of time for each post. The versions of a post are side by side. */
+function walkStays({ posts, versions }: Facts, isWanted: (post: number) => boolean, tell: TellStay): void {
+  const { created, status, version } = posts;
+  const isTold = new Uint8Array(posts.rows);
   const placeOf = placesOf(posts.id);
+  let [last, place, current, began] = [-1, -1, NONE, 0];
+  const step = (next: number, at: number): void => {
+    if (current !== NONE && current !== next) {
+      tell(place, current, began, at);
+      began = at;
+    }
+    current = next;
+  };
+  const end = (): void => {
+    step(status[place] ?? 0, version[place] ?? 0);
+    tell(place, current, began, Number.POSITIVE_INFINITY);
+    isTold[place] = 1;
+  };
   for (let v = 0; v < versions.rows; v++) {
-    const post = placeOf(versions.post[v] ?? 0);
-    if (post >= 0 && isWanted(post)) step(post, versions.status[v] ?? 0, versions.at[v] ?? 0);
+    const id = versions.post[v] ?? 0;
+    if (id !== last) {
+      if (place >= 0) end();
+      const found = placeOf(id);
+      [last, place, current] = [id, found >= 0 && isWanted(found) ? found : -1, NONE];
+      began = created[place] ?? 0;
+    }
+    if (place >= 0) step(versions.status[v] ?? 0, versions.at[v] ?? 0);
   }
-  for (let i = 0; i < posts.rows; i++) {
-    if (!isWanted(i)) continue;
-    step(i, posts.status[i] ?? 0, posts.version[i] ?? 0);
-    tell(i, { status: current[i] ?? 0, began: began[i] ?? 0, left: Number.POSITIVE_INFINITY, isOver: false });
-  }
+  if (place >= 0) end();
+  for (let i = 0; i < posts.rows; i++)
+    if (isTold[i] === 0 && isWanted(i)) tell(i, status[i] ?? 0, created[i] ?? 0, Number.POSITIVE_INFINITY);
 }
 
 /** The status in which most of the posts made while the mirror watched were first seen; null where too few were made, or none is usual. */

@@ -1,24 +1,13 @@
 import { iso } from '../base/clock.ts';
+import type { Packed } from '../mirror/index/columns.ts';
 import { setOf } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { titlesOf } from './lists.ts';
 import type { ReportRows, Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { selection, type TallyQuestion } from './tally.ts';
+import { flagged, placesOf, selection, type TallyQuestion } from './tally.ts';
 
 const POSTS = ['id', 'created', 'board', 'status', 'gone', 'version'] as const;
-
-/** When each post last went from a status that does not deliver to one that does. */
-const ENTERED = `
-  WITH seen AS (
-    SELECT h.post_id, h.observed_at, h.status_id IN (SELECT value FROM json_each($delivered)) AS is_delivered,
-           lag(h.status_id IN (SELECT value FROM json_each($delivered)))
-             OVER (PARTITION BY h.post_id ORDER BY h.observed_at) AS was_delivered
-      FROM (SELECT post_id, observed_at, status_id FROM post_versions WHERE post_id IN (SELECT value FROM json_each($ids))
-            UNION ALL SELECT id, version_at, status_id FROM posts WHERE id IN (SELECT value FROM json_each($ids))) h)
-  SELECT post_id AS post, max(observed_at) AS at FROM seen
-   WHERE is_delivered = 1 AND was_delivered = 0 GROUP BY post_id HAVING max(observed_at) >= $since AND max(observed_at) < $until
-   ORDER BY 2, 1`;
 
 /** Those who wrote or commented on them, but the team, and when they were last told of the post. */
 const PEOPLE = `
@@ -93,22 +82,50 @@ type Delivery = Pick<TallyQuestion, 'now' | 'since' | 'until' | 'board' | 'statu
 
 /** Posts that became delivered in the period, and when, the earliest first. */
 export async function deliveredIn(reader: ReportReader, asked: Delivery): Promise<Map<number, string>> {
-  const { posts } = await reader.columns({ posts: POSTS });
+  const { posts, versions } = await reader.columns({ posts: POSTS, versions: ['post', 'at', 'status'] });
   const { since, until, now } = asked;
   const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: now });
   const isDelivered = setOf(asked.delivered);
-  const candidates: number[] = [];
-  for (let i = 0; i < posts.rows; i++)
-    if (isSelected(i) && isDelivered(posts.status[i] ?? 0) && (posts.version[i] ?? 0) >= since)
-      candidates.push(posts.id[i] ?? 0);
-  const bound = {
-    ids: JSON.stringify(candidates),
-    delivered: JSON.stringify(asked.delivered),
-    since: iso(Math.max(since, 0)),
-    until: iso(until),
+  const isCandidate = flagged(
+    posts.rows,
+    (i) => (posts.version[i] ?? 0) >= since && isDelivered(posts.status[i] ?? 0) && isSelected(i),
+  );
+  const entered: { post: number; at: number }[] = [];
+  for (const [place, at] of lastEntries(posts, versions, isCandidate, isDelivered))
+    if (at >= since && at < until) entered.push({ post: posts.id[place] ?? 0, at });
+  entered.sort((a, b) => a.at - b.at || a.post - b.post);
+  return new Map(entered.map(({ post, at }) => [post, iso(at)]));
+}
+
+/** When each post last went from a status that does not deliver to one that does. The versions of a post are side by side. */
+function lastEntries(
+  posts: Packed<'id' | 'status' | 'version'>,
+  versions: Packed<'post' | 'at' | 'status'>,
+  isCandidate: (place: number) => boolean,
+  isDelivered: (status: number) => boolean,
+): Map<number, number> {
+  const entered = new Map<number, number>();
+  const placeOf = placesOf(posts.id);
+  let [last, place, was] = [-1, -1, true];
+  const step = (status: number, at: number): void => {
+    const is = isDelivered(status);
+    if (is && !was) entered.set(place, at);
+    was = is;
   };
-  const rows = await reader.rows(ENTERED, bound);
-  return new Map(rows.map(({ post, at }) => [Number(post), String(at)]));
+  const end = (): void => {
+    if (place >= 0) step(posts.status[place] ?? 0, posts.version[place] ?? 0);
+  };
+  for (let v = 0; v < versions.rows; v++) {
+    const id = versions.post[v] ?? 0;
+    if (id !== last) {
+      end();
+      const found = placeOf(id);
+      [last, place, was] = [id, found >= 0 && isCandidate(found) ? found : -1, true];
+    }
+    if (place >= 0) step(versions.status[v] ?? 0, versions.at[v] ?? 0);
+  }
+  end();
+  return entered;
 }
 
 interface Told {
@@ -122,7 +139,8 @@ function notesOn({ entered, meant, open, isToTell }: Told): string[] {
   const people = (some: readonly Asker[]): number => new Set(some.map(({ user }) => user)).size;
   const toldBefore = people(meant.filter((one) => !isToTell(one)));
   const silent = people(meant.filter(({ email }) => email === null));
-  const lonely = [...entered.keys()].filter((post) => !open.some((one) => one.post === post));
+  const heard = new Set(open.map(({ post }) => post));
+  const lonely = [...entered.keys()].filter((post) => !heard.has(post));
   const notes = [`${counted(entered.size, 'post')} became delivered in the period, as the mirror saw it.`];
   if (toldBefore > 0)
     notes.push(`Left out: ${counted(toldBefore, 'person who was', 'people who were')} told already.`);

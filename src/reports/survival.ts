@@ -31,20 +31,20 @@ export interface Survival {
  * so long. The curve is followed as long as five times have ended or are still watched.
  */
 export function survivalOf(times: Times): Survival {
-  const { entered, left, ended } = times;
+  const { entered, left } = times;
   const posts = left.length;
-  const fromStart = entered.reduce((n, age) => n + Number(age === 0), 0);
+  let fromStart = 0;
+  for (let i = 0; i < posts; i++) if (entered[i] === 0) fromStart++;
   if (posts < LEAST_POSTS) return { posts, median: null, p90: null, atLeast: null };
   if (fromStart < LEAST_POSTS) return survivalOf(asWatched(times));
-  const [entries, exits] = [entered.toSorted(), left.toSorted()];
-  const events = left.filter((_, i) => ended[i] === 1).sort();
-  const [belowEntries, belowExits] = [counterBelow(entries), counterBelow(exits)];
-  /** Those watched at an age. */
-  const atRisk = (age: number): number => Math.max(fromStart, belowEntries(age)) - belowExits(age);
+  const events = agesWhere(times, 1).sort();
+  const ages = events.filter((age, i) => age !== events[i - 1]);
+  const [belowEntries, belowExits] = [countsBelow(entered, ages), countsBelow(left, ages)];
   let [share, median, p90] = [1, null as number | null, null as number | null];
-  for (let i = 0; i < events.length; ) {
-    const age = events[i] ?? 0;
-    const watched = atRisk(age);
+  for (let [i, place] = [0, 0]; i < events.length; place++) {
+    const age = ages[place] ?? 0;
+    /** Those watched at that age. */
+    const watched = Math.max(fromStart, belowEntries[place] ?? 0) - (belowExits[place] ?? 0);
     if (watched + i < LEAST_POSTS) break;
     const before = i;
     while (events[i] === age) i++;
@@ -52,7 +52,15 @@ export function survivalOf(times: Times): Survival {
     if (share <= 0.5 + TINY) median ??= age;
     if (share <= 0.1 + TINY) p90 ??= age;
   }
-  return { posts, median, p90, atLeast: median === null ? lastKnown(exits, ended, left) : null };
+  return { posts, median, p90, atLeast: median === null ? lastKnown(times) : null };
+}
+
+/** The ages of those that ended, or of those that did not. */
+function agesWhere({ left, ended }: Times, isEnded: 0 | 1): Float64Array {
+  const ages = new Float64Array(left.length);
+  let count = 0;
+  for (let i = 0; i < left.length; i++) if (ended[i] === isEnded) ages[count++] = left[i] ?? 0;
+  return ages.slice(0, count);
 }
 
 function asWatched({ entered, left, ended }: Times): Times {
@@ -67,17 +75,61 @@ function asWatched({ entered, left, ended }: Times): Times {
 const TINY = 1e-9;
 
 /** The age up to which five times have ended or are still watched. */
-function lastKnown(exits: Float64Array, ended: Uint8Array, left: Float64Array): number {
-  const unended = left.filter((_, i) => ended[i] === 0).sort();
-  const missing = LEAST_POSTS - (exits.length - unended.length);
-  return missing <= 0 ? (exits.at(-1) ?? 0) : (unended.at(-missing) ?? 0);
+function lastKnown(times: Times): number {
+  const unended = agesWhere(times, 0);
+  const missing = LEAST_POSTS - (times.left.length - unended.length);
+  const longest = missing <= 0 ? greatest(times.left, 1) : greatest(unended, missing);
+  return longest.at(-1) ?? 0;
 }
 
-/** How many of these lie below an age; asked with ages that rise. */
-function counterBelow(sorted: Float64Array): (age: number) => number {
-  let n = 0;
-  return (age) => {
-    while (n < sorted.length && (sorted[n] ?? 0) < age) n++;
-    return n;
-  };
+/** The greatest so many, in order from the greatest. */
+function greatest(values: Float64Array, count: number): number[] {
+  const found: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    if (found.length === count && value <= (found[count - 1] ?? 0)) continue;
+    found.push(value);
+    found.sort((a, b) => b - a);
+    if (found.length > count) found.pop();
+  }
+  return found;
+}
+
+/** Steps of the table below for each age. */
+const FINENESS = 4;
+
+/**
+ * How many values lie below each of some ages in order. A table says between which ages to look: to sort a million values takes five times
+ * as long.
+ */
+function countsBelow(values: Float64Array, ages: Float64Array): Int32Array {
+  const counts = new Int32Array(ages.length + 1);
+  const [first, last] = [ages[0] ?? 0, ages.at(-1) ?? 0];
+  const steps = FINENESS * ages.length;
+  const scale = steps / Math.max(1, last - first);
+  const stepOf = (age: number): number => Math.floor((age - first) * scale);
+  /** The first age of each step. */
+  const starts = new Int32Array(steps + 2);
+  for (let [step, place] = [0, 0]; step < starts.length; step++) {
+    while (place < ages.length && stepOf(ages[place] ?? 0) < step) place++;
+    starts[step] = place;
+  }
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    if (value >= last) continue;
+    let [low, high] = [0, 0];
+    if (value >= first) {
+      const step = stepOf(value);
+      [low, high] = [starts[step] ?? 0, starts[step + 1] ?? 0];
+    }
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((ages[middle] ?? 0) <= value) low = middle + 1;
+      else high = middle;
+    }
+    counts[low] = (counts[low] ?? 0) + 1;
+  }
+  for (let place = 1; place < counts.length; place++)
+    counts[place] = (counts[place] ?? 0) + (counts[place - 1] ?? 0);
+  return counts;
 }

@@ -166,10 +166,18 @@ export function packedRows(db: Db) {
   return { posts: rowsOf('posts'), comments: rowsOf('comments') };
 }
 
-export type ColumnReader = ReturnType<typeof columnReader>;
+export type ColumnReader = ReturnType<typeof readerOf>;
 
-/** The columns as they stand at this moment. They are kept until the mirror changes: one page asks for the same ones several times. */
-export function columnReader(db: Db) {
+const readers = new WeakMap<Db, ColumnReader>();
+
+/** The columns as they stand at this moment. They are kept until the mirror changes: the pages of one handle ask for the same ones. */
+export function columnReader(db: Db): ColumnReader {
+  const reader = readers.get(db) ?? readerOf(db);
+  readers.set(db, reader);
+  return reader;
+}
+
+function readerOf(db: Db) {
   const columns = keptUntilWritten(db, () => new Map<string, Numbers>());
   return {
     /** To be called in a transaction: what it gives must not be written to. */

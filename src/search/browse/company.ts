@@ -2,6 +2,7 @@ import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import { caseFolded } from '../../text/email.ts';
 import type { ListedPost } from './post.ts';
+import { writtenReader } from './written.ts';
 
 /** A company of the customers file with all that its people asked for. The API does not say what they voted for. */
 export interface CompanyView {
@@ -26,13 +27,10 @@ const PEOPLE = `
   SELECT u.id, u.name, u.email FROM segments s JOIN people_segments l ON l.segment_id = s.id JOIN users u ON u.id = l.user_id
    WHERE s.company = ? ORDER BY u.id`;
 
+/** Live ones of these, those with the most votes first. */
 const POSTS = `
-  WITH people AS MATERIALIZED (SELECT value AS id FROM json_each(?)),
-       asked AS (
-         SELECT id AS post, 0 AS n FROM posts WHERE creator_id IN (SELECT id FROM people)
-          UNION ALL SELECT post_id, 1 FROM comments WHERE creator_id IN (SELECT id FROM people) AND deleted_at IS NULL)
-  SELECT p.id, min(a.n) AS n FROM asked a JOIN posts p ON p.id = a.post WHERE p.deleted_at IS NULL
-   GROUP BY p.id ORDER BY p.votes_count DESC, p.id LIMIT ${MOST_POSTS}`;
+  SELECT id FROM posts WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL
+   ORDER BY votes_count DESC, id LIMIT ${MOST_POSTS}`;
 
 interface Facts {
   customers: number;
@@ -46,15 +44,16 @@ export function companyReader(db: Db, rows: (ids: readonly number[]) => ListedPo
   const names = scalar(db)<[], string>('SELECT DISTINCT company FROM segments WHERE company IS NOT NULL');
   const facts = db.prepare<[string], Facts>(FACTS);
   const people = db.prepare<[string], CompanyView['people'][number]>(PEOPLE);
-  const posts = db.prepare<[string], { id: number; n: number }>(POSTS);
+  const posts = scalar(db)<[string], number>(POSTS);
+  const written = writtenReader(db);
   return (wanted: string): CompanyView | null => {
     const company = companyNamed(names.all(), caseFolded(wanted.trim()));
     const found = company === undefined ? undefined : facts.get(company);
     if (company === undefined || found === undefined) return null;
     const who = people.all(company);
-    const asked = posts.all(JSON.stringify(who.map(({ id }) => id)));
-    const wrote = new Set(asked.filter(({ n }) => n === 0).map(({ id }) => id));
-    const listed = rows(asked.map(({ id }) => id));
+    const { posts: theirs, comments } = written(who.map(({ id }) => id));
+    const wrote = new Set(theirs.map(({ id }) => id));
+    const listed = rows(posts.all(JSON.stringify([...wrote, ...comments.on])));
     const { plans, ...sums } = found;
     return {
       company,

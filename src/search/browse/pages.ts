@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import type { ListedPost } from './post.ts';
+import { writtenReader } from './written.ts';
 
 /** A board by status, as a roadmap shows it. */
 export interface BoardView {
@@ -77,12 +78,6 @@ const PERSON = `
   SELECT id, name, alias, email, is_team OR is_admin AS isTeam, registered, first_seen_at AS firstSeen, extra
     FROM users WHERE id = ?`;
 
-// One walk over the narrow index each; the plus keeps the planner from the index by time, which would read every text.
-const THEIR_POSTS = `
-  SELECT id, votes_count AS votes FROM posts WHERE creator_id = ? AND deleted_at IS NULL ORDER BY +created DESC, id DESC`;
-const THEIR_COMMENTS =
-  'SELECT id FROM comments WHERE creator_id = ? AND deleted_at IS NULL ORDER BY +created DESC, id DESC';
-
 const COMMENTS = `
   SELECT c.id, c.post_id AS postId, coalesce(p.title, r.title) AS postTitle, c.content, c.created, c.internal
     FROM comments c JOIN commented_posts r ON r.id = c.post_id LEFT JOIN posts p ON p.id = c.post_id
@@ -104,8 +99,7 @@ export function pagesReader(db: Db, rows: (ids: readonly number[]) => ListedPost
   const top = scalar(db)<[number, number], number>(TOP_IDS);
   const personOf = db.prepare<[number], PersonFacts>(PERSON);
   const segmentOf = db.prepare<[number], PersonSegment>(SEGMENT);
-  const posts = db.prepare<[number], { id: number; votes: number }>(THEIR_POSTS);
-  const comments = scalar(db)<[number], number>(THEIR_COMMENTS);
+  const written = writtenReader(db);
   const commentRows = db.prepare<[string], PersonComment>(COMMENTS);
   const board = (id: number): BoardView | null => {
     const found = boardOf.get(id);
@@ -121,12 +115,12 @@ export function pagesReader(db: Db, rows: (ids: readonly number[]) => ListedPost
   const person = (id: number): PersonView | null => {
     const found = personOf.get(id);
     if (!found) return null;
-    const [theirs, said] = [posts.all(id), comments.all(id)];
-    const votes = theirs.reduce((sum, post) => sum + post.votes, 0);
+    const { posts, comments } = written([id]);
+    const votes = posts.reduce((sum, post) => sum + post.votes, 0);
     return {
       person: found,
-      posts: { total: theirs.length, votes, newest: rows(theirs.slice(0, NEWEST).map((post) => post.id)) },
-      comments: { total: said.length, newest: commentRows.all(JSON.stringify(said.slice(0, NEWEST))) },
+      posts: { total: posts.length, votes, newest: rows(posts.slice(0, NEWEST).map((post) => post.id)) },
+      comments: { total: comments.total, newest: commentRows.all(JSON.stringify(comments.newest(NEWEST))) },
       segment: segmentOf.get(id) ?? null,
     };
   };
