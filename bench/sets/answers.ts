@@ -78,13 +78,16 @@ function nameOf({ path, body }: Question): string {
   return `${path}${body === undefined ? '' : ` ${JSON.stringify(body).replaceAll('\\n', ' ').slice(0, 80)}`}`;
 }
 
-/** A service that has just said that it is ready is asked once. */
+/** A service that has just said that it is ready sends a page with its scripts, as to a browser, and is asked once. */
 async function askFirst(bench: Bench, { env }: LargeMirror, { path, body }: Question): Promise<Taken> {
   const folder = mkdtempSync(join(bench.folder, 'answers-'));
   const quiet = { SYNC_HEAD_EVERY: 'off', SYNC_SWEEP_EVERY: '30d' };
   const service = await startServiceProcess({ ...env, ...quiet, DATA_DIR: join(folder, 'data') });
   try {
     await service.ready();
+    await loadPage(service.url);
+    // The page of a search stands there when somebody types.
+    if (path.includes('?search=')) await (await fetch(`${service.url}/data/posts`)).text();
     const [began, cpu] = [performance.now(), service.cpuMs()];
     const sent = body && { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body) };
     const response = await fetch(`${service.url}${path}`, sent);
@@ -94,6 +97,17 @@ async function askFirst(bench: Bench, { env }: LargeMirror, { path, body }: Ques
     return { ms: performance.now() - began, cpuMs: service.cpuMs() - cpu };
   } finally {
     await service.stop();
+  }
+}
+
+/** A page and its scripts. A browser asks for each as soon as another one names it. */
+async function loadPage(url: string): Promise<void> {
+  const known = new Set(['/posts']);
+  for (const path of known) {
+    const text = await (await fetch(`${url}${path}`)).text();
+    const named = text.matchAll(/<script[^>]* src="([^"]+)"|\bfrom ?['"]([^'"]+)['"]/g);
+    for (const [, script, module] of named)
+      known.add(new URL(script ?? module ?? '', `${url}${path}`).pathname);
   }
 }
 

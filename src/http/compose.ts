@@ -123,7 +123,8 @@ function dashboard(
   const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };
   return async (scope, site) => {
     const source = settings.source ?? baseUrl?.host ?? 'Built-in sandbox';
-    site.setNotFoundPage(addAssets(scope, { hasLogin: settings.httpToken !== null, source, mount }));
+    const hasLogin = settings.httpToken !== null;
+    site.setNotFoundPage(addAssets(scope, { hasLogin, source, mount, onPage: reads.wake }));
     addEvents(scope, { stats, progress: service.progress, log });
     addSql(scope, { ask, clock, folder });
     addSaved(scope, { saved, clock });

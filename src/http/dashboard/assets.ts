@@ -52,6 +52,8 @@ interface AssetOptions {
   source: string;
   /** Below which address the pages are; empty where they are at the top. */
   mount?: string;
+  /** Told of each page that a browser loads: its questions come when its scripts are there. */
+  onPage?: () => void;
 }
 
 /** The addresses of the pages, as the router spells them; each has its look in `src/web/main.ts`. */
@@ -83,7 +85,7 @@ export type PageAddress = (typeof PAGES)[number];
 /** The pages of the dashboard, all drawn by one document, and what that document loads. Returns how the document is sent. */
 export function addAssets(
   app: FastifyInstance,
-  { hasLogin, source, mount = '' }: AssetOptions,
+  { hasLogin, source, mount = '', onPage = () => undefined }: AssetOptions,
 ): NotFoundPage {
   const document = documentOf(source, hasLogin)
     .replace('<html', mount === '' ? '<html' : `<html data-mount="${mount}"`)
@@ -91,7 +93,11 @@ export function addAssets(
     .replaceAll(/href="\/(?!assets\/)/g, `href="${mount}/`);
   const index = pack('index.html', document);
   const sendIndex: NotFoundPage = (request, reply) => send(request, reply, index);
-  for (const page of PAGES) app.get(page, sendIndex);
+  for (const page of PAGES)
+    app.get(page, (request, reply) => {
+      onPage();
+      return sendIndex(request, reply);
+    });
   addDocuments(app);
   addAssetFiles(app);
   return sendIndex;

@@ -13,6 +13,8 @@ export interface DashboardReads {
     request: Parameters<Reading[N]>[0],
     signal?: AbortSignal,
   ): ReturnType<Reading[N]>;
+  /** Starts what answers: a page that was asked for comes with questions. */
+  wake(): void;
   /** How much of the slow report is done that is worked on, 0 to 1; null where it is not. */
   progress(): number | null;
   /** Ends the process of the slow report, also for whoever else waits for it. */
@@ -41,6 +43,10 @@ export function openReads(options: OpenOptions): DashboardReads {
     ask: (name, request, signal) => {
       const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
       return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
+    },
+    wake() {
+      sums.wake();
+      posts.wake();
     },
     progress: () => slow.progress,
     cancelSlow: () => slow.cancel(),
@@ -130,6 +136,12 @@ class Lane {
       if (this.#isClosed) this.#rejectAll(CLOSED);
       else this.#next();
     });
+  }
+
+  wake(): void {
+    if (this.#isClosed || this.#current) return;
+    this.#answerer ??= this.#start();
+    this.#idle.refresh();
   }
 
   /** What is asked afterwards begins anew. */
