@@ -295,7 +295,7 @@ describe('a second post that turns up after all', () => {
     const open = await bench.add({ title: 'Something else', content: '' });
     bench.upstream.outcomes = [unknown()];
     await push(bench.context, open);
-    await bench.store.move(open, TRANSITIONS.wait, {
+    await bench.store.move(open, TRANSITIONS.recheck, {
       now: bench.clock.now(),
       notBefore: bench.clock.now() + 9 * HOUR,
     });

@@ -152,7 +152,7 @@ describe('what the mirror knows of posts', () => {
     moveTo(bench, await bench.add(), 'confirmed', { postId: bound });
     await bench.sweep();
     const since = (known_max_id: number | null, created = now): number[] =>
-      bench.store.postsSince({ known_max_id, since: created }).map(({ id }) => id);
+      bench.store.postsSince({ known_max_id, sentAt: created }).map(({ id }) => id);
     assert.deepEqual(since(null), [local, behind], 'nothing but its time tells what is new');
     assert.deepEqual(since(bound), [local, behind], 'the mirror has seen them first just now');
     assert.deepEqual(since(null, now + 3 * HOUR), [behind]);

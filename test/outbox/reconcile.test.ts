@@ -273,21 +273,20 @@ describe('looking for the post of an unclear attempt', () => {
     assert.deepEqual(bench.query('SELECT count(*) AS posts FROM posts'), [{ posts: 23 }]);
   });
 
-  it('searches for no row that an overloaded service has refused', async (t) => {
-    const searched: (number | null)[] = [];
-    for (const httpStatus of [503, 504]) {
-      const bench = benchFor(t);
-      const id = await bench.add();
-      bench.upstream.outcomes = [{ ...unknown(), httpStatus } as ReturnType<typeof unknown>];
-      await push(bench.context, id);
-      bench.clock.advance(2 * MINUTE);
-      const search = async () => {
-        searched.push(httpStatus);
-        return { rows: [], rejects: [] };
-      };
-      await reconcile({ ...bench.context, client: { ...bench.upstream.client, search } });
-    }
-    assert.deepEqual(searched, [504]);
+  it('searches for rows one by one until one is not found, and reads the list then', async (t) => {
+    const bench = benchFor(t);
+    const made = ['Dark mode', 'Light mode', 'No mode', 'Any mode'];
+    for (const title of made) await doubt(bench, await bench.add({ title }));
+    const posts = made.slice(0, 2).map((title) => bench.upstream.publish({ title, content: TEXT.content }));
+    const searched: string[] = [];
+    const search = async (text: string) => {
+      searched.push(text);
+      return { rows: posts.filter(({ title }) => title === text), rejects: [] };
+    };
+    const before = bench.upstream.pagesRead;
+    await reconcile({ ...bench.context, client: { ...bench.upstream.client, search } });
+    assert.deepEqual(searched, ['Dark mode', 'Light mode', 'No mode']);
+    assert.ok(bench.upstream.pagesRead > before);
   });
 
   it('keeps the row ambiguous and reads later if the list cannot be read', async (t) => {

@@ -96,11 +96,7 @@ describe('sending through the queue', skipUnless('redis-server'), () => {
     // Their deadlines are half a minute away: what they wait for is brought about by hand. The process that sent them would wait all the same.
     await service.close();
     for (const id of ids)
-      await fixture.app.outbox.move(
-        id,
-        { from: ['ambiguous'], to: 'ambiguous' },
-        { now: Date.now(), notBefore: Date.now() },
-      );
+      await fixture.app.outbox.move(id, TRANSITIONS.recheck, { now: Date.now(), notBefore: Date.now() });
     await fixture.start();
     await until('both are confirmed', async () => (await fixture.app.outbox.counts(null)).confirmed >= 2);
     assert.deepEqual(fixture.posted(), ['Arrived', 'Lost']);

@@ -27,12 +27,10 @@ export const TRANSITIONS = {
   markAmbiguous: { from: ['sending'], to: 'ambiguous' },
   /** The table of `whose.ts` says which post is the row's; it may turn up just before the row is sent again. */
   found: { from: ['ambiguous', 'uncertain', 'ready'], to: 'confirmed' },
-  /** The list could not be read, or shows a post that may still prove to be another row's: reconcile later. */
-  wait: { from: ['ambiguous'], to: 'ambiguous' },
+  /** The list could not be read, was read long ago, or shows a post that may still prove to be another row's: reconcile later. */
+  recheck: { from: ['ready', 'ambiguous'], to: 'ambiguous' },
   /** The same for a row that is about to be sent again. */
   defer: { from: ['ready'], to: 'ready' },
-  /** It could not be sent again soon after the list was read, or an older copy of the mirror was put back: the list is read first. */
-  recheck: { from: ['ready', 'ambiguous'], to: 'ambiguous' },
   /** The list shows no post that could be this row's. */
   sendAgain: { from: ['ambiguous'], to: 'ready' },
   /** Posts could be this row's, also just before it would be sent again, or it stays missing: only a person can tell. */

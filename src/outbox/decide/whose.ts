@@ -10,7 +10,7 @@ import { isUnspaced } from '../../text/words.ts';
  *
  *   new     the post was not there before the row's first attempt: see `isNew`
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
- *   author  `ours`, `shared`, `other` or `unknown`: see `authorOf`
+ *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
  *   text    `marked`, `exact`, `same`, `part`, `near` or `far`, the most alike first: see `textOf`
  *
  * A post is possible for a row if it is new and free, and either its text is `marked`, `exact` or `same`, or its text is not `far` and its
@@ -18,12 +18,11 @@ import { isUnspaced } from '../../text/words.ts';
  *
  * All unclear rows are decided together:
  *
- *   1. Some possible posts are certain for a row: see `CERTAIN`. They are given out in that order, the most alike and the earliest first, and
- *      confirm the row. A post is given to no row while it is as certain, or more, for a row with other words; rows that have their post
- *      count.
- *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like;
- *      among equals, of the one that has the fewest.
- *   3. Any other possible post holds up only the rows that it is most like: by text, and then by the letters of common words. They are
+ *   1. A possible post is certain for a row if it is `marked`, or not `near` and its author is `ours` or `shared`. Certain posts are given
+ *      out, the most alike (by text, then by author) and the earliest first, and confirm the row. A post is given to no row while it is
+ *      certain for a row with other words, and as alike or more; rows that have their post count.
+ *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like.
+ *   3. Any other possible post holds up only the rows that it is most like: by text, author and the letters of common words. They are
  *      decided later while another of these rows is under way, and `uncertain` otherwise.
  *   4. No such post: decided later while there is a reason why the read may not have shown it.
  *   5. No such post otherwise: `uncertain` where the last answer named a post that cannot be the row's, sent again where it did not.
@@ -78,9 +77,8 @@ export interface ShownPost {
 
 const TEXTS = ['marked', 'exact', 'same', 'part', 'near', 'far'] as const;
 export type Text = (typeof TEXTS)[number];
-export type Author = 'ours' | 'shared' | 'other' | 'unknown';
-/** Texts with their authors, the most certain first. A `marked` text is certain by any author. */
-const CERTAIN = ['marked', 'exact ours', 'same ours', 'exact shared', 'same shared', 'part ours'];
+const AUTHORS = ['ours', 'shared', 'unknown', 'other'] as const;
+export type Author = (typeof AUTHORS)[number];
 
 export type Verdict =
   | { kind: 'confirmed'; post: ShownPost; how: Text }
@@ -99,8 +97,9 @@ interface Pair {
   row: SentRow;
   post: ShownPost;
   text: Text;
-  /** Its place in `CERTAIN`; -1 where the post is only possible. */
-  certainty: number;
+  /** By its text, and then by its author: 0 is the most alike. */
+  rank: number;
+  isCertain: boolean;
   /** The words of the row: equal for rows that say the same. */
   words: string;
   /** The letters of the words that are in both. */
@@ -116,31 +115,27 @@ export function decide(
 ): Decision {
   const shown = posts.map(foldedOf);
   const pairs = [...unclear, ...sent].flatMap((row) => pairsOf(row, shown, people)).sort(byLikeness);
-  const certain = pairs.filter(({ certainty }) => certainty >= 0).sort((a, b) => a.certainty - b.certainty);
+  const certain = pairs.filter(({ isCertain }) => isCertain);
   const ofPost = Map.groupBy(certain, ({ post }) => post);
   const given = new Set<ShownPost>();
   // Rows that have their post are found, without a pair.
   const found = new Map<SentRow, Pair | null>(sent.map((row) => [row, null]));
   const isOpen = ({ row, post }: Pair): boolean => !given.has(post) && !found.has(row);
   for (const pair of certain) {
-    const isRival = ({ certainty, words }: Pair): boolean =>
-      certainty <= pair.certainty && words !== pair.words;
+    const isRival = (other: Pair): boolean => other.rank <= pair.rank && other.words !== pair.words;
     if (!isOpen(pair) || ofPost.get(pair.post)?.some(isRival)) continue;
     given.add(pair.post);
     found.set(pair.row, pair);
   }
   const seconds = new Map<number, number[]>();
-  const secondsOf = ({ row }: Pair): number[] => seconds.get(row.id) ?? [];
-  for (const [post, all] of ofPost) {
-    if (given.has(post) || all.some(isOpen)) continue;
+  for (const { row, post } of certain) {
+    if (given.has(post) || ofPost.get(post)?.some(isOpen)) continue;
     given.add(post);
-    const equals = all.filter((pair) => isAsLike(pair, all[0]));
-    const [first] = equals.sort((a, b) => secondsOf(a).length - secondsOf(b).length);
-    if (first) seconds.set(first.row.id, [...secondsOf(first), post.id]);
+    seconds.set(row.id, [...(seconds.get(row.id) ?? []), post.id]);
   }
-  const byPost = Map.groupBy(pairs.filter(isOpen), ({ post }) => post);
-  const open = [...byPost.values()].flatMap((all) => all.filter((pair) => isAsLike(pair, all[0])));
-  open.sort(byLikeness);
+  const left = pairs.filter(isOpen);
+  const best = new Map(left.toReversed().map((pair) => [pair.post, pair]));
+  const open = left.filter((pair) => isAsLike(pair, best.get(pair.post)));
   const verdicts = unclear.map((row): [number, Verdict] => [row.id, verdictOn(row, found.get(row), open)]);
   return { verdicts: new Map(verdicts), seconds };
 }
@@ -161,12 +156,11 @@ function verdictOn(row: SentRow, found: Pair | null | undefined, open: readonly 
 }
 
 function byLikeness(a: Pair, b: Pair): number {
-  const rank = ({ text }: Pair): number => TEXTS.indexOf(text);
-  return rank(a) - rank(b) || b.common - a.common || a.row.id - b.row.id || a.post.id - b.post.id;
+  return a.rank - b.rank || b.common - a.common || a.row.id - b.row.id || a.post.id - b.post.id;
 }
 
-function isAsLike({ text, common }: Pair, other: Pair | undefined): boolean {
-  return text === other?.text && common === other.common;
+function isAsLike({ rank, common }: Pair, other: Pair | undefined): boolean {
+  return rank === other?.rank && common === other.common;
 }
 
 /** Every post that is possible for the row. */
@@ -174,15 +168,16 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
   const sent = foldedOf(row);
   return posts.flatMap((shown) => {
     const { of: post } = shown;
-    if (!isNew(row, post) || row.baseline.includes(post.id)) return [];
-    const text = textOf(sent, shown);
-    const author = text === 'far' ? 'other' : authorOf(row, post, people);
-    if ((text === 'part' || text === 'near' || text === 'far') && author !== 'ours' && author !== 'unknown')
-      return [];
-    const certainty = CERTAIN.indexOf(text === 'marked' ? text : `${text} ${author}`);
+    const text = isNew(row, post) && !row.baseline.includes(post.id) ? textOf(sent, shown) : 'far';
+    if (text === 'far') return [];
+    const author = authorOf(row, post, people);
+    const isCut = text === 'part' || text === 'near';
+    if (isCut && author !== 'ours' && author !== 'unknown') return [];
+    const isCertain = text === 'marked' || (author === 'ours' && text !== 'near') || author === 'shared';
+    const rank = TEXTS.indexOf(text) * AUTHORS.length + AUTHORS.indexOf(author);
     const common =
       commonOf(sent.titleWords, shown.titleWords) + commonOf(sent.contentWords, shown.contentWords);
-    return [{ row, post, text, certainty, words: sent.words, common }];
+    return [{ row, post, text, rank, isCertain, words: sent.words, common }];
   });
 }
 

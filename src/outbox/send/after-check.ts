@@ -1,7 +1,7 @@
 import { type Clock, iso } from '../../base/clock.ts';
 import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
-import { authorOf, foldedOf, learnPeople, textOf } from '../decide/whose.ts';
+import { authorOf, foldedOf, learnPeople, type ShownPost, textOf } from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
 import { ask, factReader, moveOf } from './reconcile.ts';
 import { nothingListed } from './window.ts';
@@ -22,7 +22,9 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const sentFirst = rows.map(({ first_sent_at }) => first_sent_at ?? iso(now)).sort()[0] ?? sweepStartedAt;
   const until = Math.min(Date.parse(sweepStartedAt), Date.parse(sentFirst));
   store.checked({ sweepStartedAt, now, until });
-  const { verdicts, seconds } = ask(store, now, rows, nothingListed(), since);
+  const isSwept = ({ firstSeenAt }: ShownPost): boolean => firstSeenAt !== null && firstSeenAt >= since;
+  const swept = store.postsSince({ sentAt: since, known_max_id: null }).filter(isSwept);
+  const { verdicts, seconds } = ask(store, now, rows, nothingListed(), swept);
   const changed = [...seconds].filter(([id, posts]) => store.noteSeconds({ id, posts, now }));
   const told = changed.map(([id]) => store.find(id));
   for (const row of rows.filter(({ state }) => state === 'uncertain')) {

@@ -66,32 +66,15 @@ function hasMark(post: Pick<Post, 'content'>, mark: string): boolean {
   return reference !== undefined && marksIn(post).includes(reference);
 }
 
-/** With more rows than this, a read of the list takes fewer requests than a search for each. */
-const MOST_SEARCHED = 10;
-const OVERLOADED = 503;
-
-/**
- * Posts that the upstream's own search finds: by the mark where the board keeps marks, else by the title if rows are few. A search that
- * fails leaves the rest to the list.
- */
+/** What the upstream's own search finds: by the mark where the board keeps marks, else by the title. A failed search has found nothing. */
 export async function searchFor(
   { store, client, signal }: OutboxContext,
-  rows: readonly OutboxRow[],
+  { mark, board, title }: OutboxRow,
 ): Promise<ShownPost[]> {
-  const found: ShownPost[] = [];
-  const marks = store.marks();
-  // A post that an overloaded service refused is mostly not there, and only the list tells that of it.
-  const isRefused = ({ id }: OutboxRow): boolean => store.attempts(id).at(-1)?.http_status === OVERLOADED;
-  const isSearched = rows.length <= MOST_SEARCHED && !rows.some(isRefused);
-  for (const { mark, board, title } of rows) {
-    const reference = marks[board] === 'kept' ? marksIn({ content: mark ?? '' })[0] : undefined;
-    const text = reference ?? (isSearched ? title : '');
-    const answer =
-      text.trim() === '' ? null : await client.search(text, signal).catch(() => 'failed' as const);
-    if (answer === 'failed') break;
-    found.push(...(answer?.rows ?? []).map(fromList));
-  }
-  return found;
+  const reference = store.marks()[board] === 'kept' ? marksIn({ content: mark ?? '' })[0] : undefined;
+  const text = (reference ?? title).trim();
+  const answer = text === '' ? null : await client.search(text, signal).catch(() => null);
+  return answer?.rows.map(fromList) ?? [];
 }
 
 /**

@@ -13,8 +13,8 @@ export type ReconcileResult = 'found' | 'send again' | 'uncertain' | 'later';
 
 /** Finds out what became of every ambiguous row that has settled, by reading only. Where that fails, all of them are left for later. */
 export async function reconcile(context: OutboxContext): Promise<Map<number, ReconcileResult>> {
-  const ambiguous = context.store.unclear().filter(({ state }) => state === 'ambiguous');
-  const due = ambiguous.filter((row) => hasSettled(context, row));
+  const rows = context.store.unclear();
+  const due = rows.filter((row) => row.state === 'ambiguous' && hasSettled(context, row));
   if (due.length === 0) return new Map();
   try {
     const listed = await readFor(context, due);
@@ -22,14 +22,17 @@ export async function reconcile(context: OutboxContext): Promise<Map<number, Rec
     context.onWindow?.(null);
     return concludeAll(context, listed);
   } catch (error) {
-    for (const row of due) postpone(context, row, TRANSITIONS.wait, error);
+    for (const row of due) postpone(context, row, TRANSITIONS.recheck, error);
     return new Map(due.map(({ id }) => [id, 'later']));
   }
 }
 
+/** With more rows than this, a read of the list takes fewer requests than a search for each. */
+const MOST_SEARCHED = 10;
+
 /**
- * A search where rows are few or carry a mark, then the list once for all that are left. A list that is not newest first is read twice: a
- * post that slips from one page to the next during a long read is missed by one.
+ * A search for each row, until one finds nothing: then the list once for all that are left. A list that is not newest first is read twice,
+ * because a post that slips from one page to the next during a long read is missed by one.
  */
 async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promise<list.Listed> {
   const { store, clock } = context;
@@ -38,7 +41,10 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
     const { verdicts } = ask(store, clock.now(), store.unclear(), listed);
     return due.filter(({ id }) => verdicts.get(id)?.kind !== 'confirmed');
   };
-  for (const post of await searchFor(context, left())) listed.posts.set(post.id, post);
+  for (let rows = left(), most = MOST_SEARCHED; rows[0] && rows.length <= most; rows = left()) {
+    most = rows.length - 1;
+    for (const post of await searchFor(context, rows[0])) listed.posts.set(post.id, post);
+  }
   // What was listed before a row was sent again has been read for it.
   const asRead = (row: OutboxRow): OutboxRow => {
     const last = row.not_found === 0 ? undefined : store.attempts(row.id).at(-1);
@@ -49,25 +55,21 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
   return listed;
 }
 
-/** The table of `whose.ts` over the mirror and what was just read. `since`: only posts that the mirror first saw since then. */
+/** The table of `whose.ts` over what was just read, and what a sweep has brought or the mirror has since these rows were sent. */
 export function ask(
   store: OutboxStore,
   now: number,
   rows: readonly OutboxRow[],
   listed = list.nothingListed(),
-  since?: number,
+  swept?: readonly whose.ShownPost[],
 ): whose.Decision {
   const asking = rows.filter(({ state }) => state !== 'uncertain');
-  const { sentAt, known_max_id } = list.windowOf(store, asking.length > 0 ? asking : rows);
-  const window = since === undefined ? { since: sentAt, known_max_id } : { since, known_max_id: null };
-  const young = store
-    .postsSince(window)
-    .filter((post) => since === undefined || (post.firstSeenAt ?? 0) >= since);
-  const posts = new Map([...young, ...listed.posts.values()].map((post) => [post.id, post]));
-  const bound = store.boundPosts([...posts.keys()]);
-  const free = [...posts.values()].filter(({ id }) => !bound.has(id));
+  const mirrored = swept ?? store.postsSince(list.windowOf(store, asking.length > 0 ? asking : rows));
+  const posts = new Map([...mirrored, ...listed.posts.values()].map((post) => [post.id, post]));
+  for (const id of store.boundPosts([...posts.keys()])) posts.delete(id);
+  const free = [...posts.values()];
   const words = free.map((post) => ({ ...post, hash: whose.contentHash(post), marks: whose.marksIn(post) }));
-  const sent = store.sentLike(words, since !== undefined);
+  const sent = store.sentLike(words, swept !== undefined);
   const authors = [...store.sentAuthors(), ...listed.authors, ...sent.flatMap(({ author }) => author ?? [])];
   const facts = factReader(store, now, listed);
   const sentRows = sent.map((alike) => ({ ...facts(alike.row), ...alike.shown }));
@@ -80,13 +82,11 @@ export function factReader(
   now: number,
   listed: list.Listed,
 ): (row: OutboxRow) => whose.SentRow {
-  const marks = store.marks();
-  const lanes = Map.groupBy(store.latestSent(), laneOf);
+  const [marks, latest] = [store.marks(), store.latestSent()];
   return (row) => {
     const sentAt = Date.parse(row.first_sent_at ?? '');
     const last = row.state === 'ambiguous' ? store.attempts(row.id).at(-1) : undefined;
     const lastSentAt = last ? Date.parse(last.started_at) : sentAt;
-    const sentLately = lanes.get(laneOf(row)) ?? [];
     return {
       ...row,
       content: contentAsSent(row),
@@ -95,14 +95,10 @@ export function factReader(
       mark: marks[row.board] === 'kept' ? (whose.marksIn({ content: row.mark ?? '' })[0] ?? null) : null,
       isUnderWay: isUnderWay(row, now),
       named: last?.post_id ?? null,
-      whyUnread: list.whyUnread(listed, row, { sentLately, lastSentAt }),
+      whyUnread: list.whyUnread(listed, row, lastSentAt, latest),
       waitedMs: now - lastSentAt,
     };
   };
-}
-
-function laneOf({ kind, board }: Pick<OutboxRow, 'kind' | 'board'>): string {
-  return `${kind} ${board}`;
 }
 
 /** Writes down what the table says of the rows that have settled. */
@@ -110,14 +106,15 @@ function concludeAll(context: OutboxContext, listed: list.Listed): Map<number, R
   const { store, clock } = context;
   const [rows, now] = [store.unclear(), clock.now()];
   const { verdicts, seconds } = ask(store, now, rows, listed);
-  const results = rows.flatMap((row): [number, ReconcileResult][] => {
+  const results = new Map<number, ReconcileResult>();
+  for (const row of rows) {
     const verdict = isUnderWay(row, now) ? undefined : verdicts.get(row.id);
     const result = verdict && conclude(context, row, verdict);
-    return result ? [[row.id, result]] : [];
-  });
+    if (result) results.set(row.id, result);
+  }
   for (const [id, posts] of seconds) store.noteSeconds({ id, posts, now });
   crashPoint('reconcile:recorded');
-  return new Map(results);
+  return results;
 }
 
 /** Moves a row along the transition of its verdict. Null where none begins at its state: a verdict changes nothing there. */
@@ -127,9 +124,10 @@ export function conclude(
   verdict: whose.Verdict,
 ): ReconcileResult | null {
   const now = clock.now();
-  const isUnread = verdict.kind === 'later' && verdict.posts.length === 0;
-  if (isUnread && row.state === 'ready') return null;
-  if (isUnread) onWindow?.(verdict.why);
+  if (verdict.kind === 'later' && verdict.posts.length === 0) {
+    if (row.state === 'ready') return null;
+    onWindow?.(verdict.why);
+  }
   const notBefore = verdict.kind === 'later' ? now + Math.max(settleMs, backoff(row, now, random)) : null;
   const [transition, change] = moveOf(row, verdict);
   const isMoved = store.move(row.id, transition, { now, notBefore, ...change }) !== null;
@@ -158,7 +156,7 @@ export function moveOf(
       return [TRANSITIONS.park, { candidates: verdict.posts.slice(0, MOST_CANDIDATES), error }];
     }
     case 'later':
-      return [state === 'ready' ? TRANSITIONS.defer : TRANSITIONS.wait, { error: verdict.why }];
+      return [state === 'ready' ? TRANSITIONS.defer : TRANSITIONS.recheck, { error: verdict.why }];
     case 'send again': {
       const error = 'the list shows no post that could be this one, after an unclear attempt';
       return [TRANSITIONS.sendAgain, { notFound: not_found + 1, error }];

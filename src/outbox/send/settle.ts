@@ -51,7 +51,7 @@ export function hasSettled({ store, clock, settleMs }: OutboxContext, row: Outbo
     return true;
   }
   const error = `the clock was ${isSetBack ? 'set back' : 'put ahead'}: it settles all the same`;
-  store.move(row.id, TRANSITIONS.wait, { now, notBefore: now + left, error });
+  store.move(row.id, TRANSITIONS.recheck, { now, notBefore: now + left, error });
   return false;
 }
 

@@ -101,13 +101,15 @@ function endOf(posts: readonly Post[]): ListEnd | undefined {
 /** Why the read may not have shown the post of this row; null where it would have. */
 export function whyUnread(
   { asOf, whyNotWhole, ours }: Listed,
-  { not_before, not_found }: OutboxRow,
-  { sentLately, lastSentAt }: { sentLately: readonly SentPost[]; lastSentAt: number },
+  { not_before, not_found, kind, board }: OutboxRow,
+  lastSentAt: number,
+  sent: readonly SentPost[],
 ): string | null {
   if (asOf < Date.parse(not_before ?? '')) return CACHED;
   if (whyNotWhole !== null) return whyNotWhole;
-  if (sentLately.some(({ id, sentAt }) => Date.parse(sentAt) > lastSentAt && ours.has(id))) return null;
-  const [latest] = sentLately;
+  const alike = sent.filter((post) => post.kind === kind && post.board === board);
+  if (alike.some(({ id, sentAt }) => Date.parse(sentAt) > lastSentAt && ours.has(id))) return null;
+  const [latest] = alike;
   if (latest && latest.isMirrored === 0 && !ours.has(latest.id)) return BEHIND;
   return not_found + 1 < MOST_UNCLEAR ? null : NONE_LATER;
 }

@@ -13,7 +13,7 @@ import {
   type StoredRow,
   toRow,
 } from '../decide/types.ts';
-import type { ShownPost } from '../decide/whose.ts';
+import type { SentRow, ShownPost } from '../decide/whose.ts';
 
 /** Enough to know by whether a list shows what is sent. */
 const LATEST_SENT = 500;
@@ -123,11 +123,8 @@ export function postReader(db: Db) {
     SELECT count(*) FROM posts WHERE id >= $id AND created > $created AND deleted_at IS NULL`);
   return {
     /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
-    postsSince({
-      known_max_id,
-      since: at,
-    }: Pick<OutboxRow, 'known_max_id'> & { since: number }): ShownPost[] {
-      const [slow, local] = [iso(at - MOST_SLOW_MS), iso(at - MOST_LOCAL_MS)];
+    postsSince({ known_max_id, sentAt }: Pick<SentRow, 'known_max_id' | 'sentAt'>): ShownPost[] {
+      const [slow, local] = [iso(sentAt - MOST_SLOW_MS), iso(sentAt - MOST_LOCAL_MS)];
       return since.all({ knownMaxId: known_max_id, created: slow, local });
     },
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
