@@ -29,12 +29,15 @@ import { isUnspaced } from '../../text/words.ts';
  *
  * A row that waits longer than six hours to be decided is `uncertain`.
  */
-export interface SentRow {
-  id: number;
+interface Words {
   board: string;
   title: string;
-  /** As it was sent, with the line of its mark. */
+  /** Of a row as it was sent, with the line of its mark. */
   content: string;
+}
+
+export interface SentRow extends Words {
+  id: number;
   /** Null for the owner of the token. */
   email: string | null;
   full_name: string | null;
@@ -58,12 +61,9 @@ export interface SentRow {
   waitedMs: number;
 }
 
-export interface ShownPost {
+export interface ShownPost extends Words {
   id: number;
-  title: string;
-  content: string;
   url: string;
-  board: string;
   /** Its author. */
   creator_id: number;
   email: string | null;
@@ -113,8 +113,9 @@ export function decide(
   people: People,
   sent: readonly SentRow[] = [],
 ): Decision {
-  const shown = posts.map(foldedOf);
-  const pairs = [...unclear, ...sent].flatMap((row) => pairsOf(row, shown, people)).sort(byLikeness);
+  const shown = posts.toSorted((a, b) => a.id - b.id).map(foldedOf);
+  const rows = [...unclear, ...sent].sort((a, b) => a.id - b.id);
+  const pairs = rows.flatMap((row) => pairsOf(row, shown, people)).sort(byLikeness);
   const certain = pairs.filter(({ isCertain }) => isCertain);
   const ofPost = Map.groupBy(certain, ({ post }) => post);
   const given = new Set<ShownPost>();
@@ -135,7 +136,7 @@ export function decide(
   }
   const left = pairs.filter(isOpen);
   const best = new Map(left.toReversed().map((pair) => [pair.post, pair]));
-  const open = left.filter((pair) => isAsLike(pair, best.get(pair.post)));
+  const open = left.filter((pair) => byLikeness(pair, best.get(pair.post) ?? pair) === 0);
   const verdicts = unclear.map((row): [number, Verdict] => [row.id, verdictOn(row, found.get(row), open)]);
   return { verdicts: new Map(verdicts), seconds };
 }
@@ -150,17 +151,12 @@ function verdictOn(row: SentRow, found: Pair | null | undefined, open: readonly 
   const isWanted = others.some((pair) => pair.row.isUnderWay);
   const why = posts.length === 0 ? row.whyUnread : isWanted ? WANTED : null;
   if (why !== null && row.waitedMs < PATIENCE_MS) return { kind: 'later', posts, why };
-  if (posts.length > 0) return { kind: 'uncertain', posts };
-  if (row.named !== null) return { kind: 'uncertain', posts: [row.named] };
-  return why === null ? { kind: 'send again' } : { kind: 'uncertain', posts };
+  if (posts.length === 0 && row.named !== null) posts.push(row.named);
+  return posts.length === 0 && why === null ? { kind: 'send again' } : { kind: 'uncertain', posts };
 }
 
 function byLikeness(a: Pair, b: Pair): number {
-  return a.rank - b.rank || b.common - a.common || a.row.id - b.row.id || a.post.id - b.post.id;
-}
-
-function isAsLike({ rank, common }: Pair, other: Pair | undefined): boolean {
-  return rank === other?.rank && common === other.common;
+  return a.rank - b.rank || b.common - a.common;
 }
 
 /** Every post that is possible for the row. */
@@ -184,11 +180,10 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
 /** Clocks are slow, times are local, and some services tell the day only. Half an hour is enough where an old number says the same. */
 const TOLERANCE_MS = { date: 24 * 3_600_000, dateAndNumber: 1_800_000 };
 
+export type Window = Pick<SentRow, 'sentAt' | 'known_max_id' | 'isListKnown'>;
+
 /** By its number; else by when the mirror first saw it; else it is new where the whole list was known; else by its date. */
-export function isNew(
-  row: Pick<SentRow, 'sentAt' | 'known_max_id' | 'isListKnown'>,
-  { id, firstSeenAt, createdAt }: ShownPost,
-): boolean {
+export function isNew(row: Window, { id, firstSeenAt, createdAt }: ShownPost): boolean {
   if (row.known_max_id !== null && id > row.known_max_id) return true;
   if (firstSeenAt !== null && firstSeenAt < row.sentAt) return false;
   const tolerance = row.known_max_id === null ? TOLERANCE_MS.date : TOLERANCE_MS.dateAndNumber;
@@ -197,12 +192,10 @@ export function isNew(
 
 /** What our own posts have shown. */
 export interface People {
-  /** Whom an account has stood for; a person is a mailbox, and the owner of the token the empty text. */
+  /** Whom an account has stood for; a person is a mailbox, and the owner of the token that of an empty address. */
   holders: ReadonlyMap<number, ReadonlySet<string>>;
   /** Accounts that were shown for more than one person. */
   shared: ReadonlySet<number>;
-  /** Everybody who has posted. */
-  known: ReadonlySet<string>;
   /** Whether customers are shown with the address that they were sent with: a service may hide, mask or replace it. */
   areAddressesTrue: boolean;
 }
@@ -214,25 +207,20 @@ export interface SentAuthor {
   creator_id: number;
 }
 
-const OWNER = '';
+const OWNER = mailbox('');
 
 export function learnPeople(sent: readonly SentAuthor[]): People {
   const holders = new Map<number, Set<string>>();
   for (const { asked, creator_id } of sent)
-    holders.set(creator_id, (holders.get(creator_id) ?? new Set()).add(personOf(asked)));
+    holders.set(creator_id, (holders.get(creator_id) ?? new Set()).add(mailbox(asked ?? '')));
   const customers = sent.filter(({ asked }) => asked !== null);
-  const standIns = customers.filter(({ asked, shown }) => mailbox(shown ?? '') !== personOf(asked));
+  const standIns = customers.filter(({ asked, shown }) => mailbox(shown ?? '') !== mailbox(asked ?? ''));
   const isShared = (account: number): boolean => (holders.get(account)?.size ?? 0) > 1;
   return {
     holders,
     shared: new Set(standIns.map(({ creator_id }) => creator_id).filter(isShared)),
-    known: new Set(sent.map(({ asked }) => personOf(asked))),
     areAddressesTrue: customers.length === 0 || standIns.length < customers.length,
   };
-}
-
-function personOf(email: string | null): string {
-  return email === null ? OWNER : mailbox(email);
 }
 
 /**
@@ -246,7 +234,7 @@ export function authorOf(
   post: Pick<ShownPost, 'creator_id' | 'email' | 'name' | 'is_team'>,
   people: People,
 ): Author {
-  const person = personOf(email);
+  const person = mailbox(email ?? '');
   const holders = people.holders.get(post.creator_id) ?? new Set();
   if (holders.has(person)) return 'ours';
   if (person !== OWNER && people.shared.has(post.creator_id))
@@ -254,7 +242,7 @@ export function authorOf(
   const shown = emailKey(post.email ?? '');
   if (person !== OWNER && people.areAddressesTrue && /^[^*]+@[^*]+$/.test(shown))
     return mailbox(shown) === person ? 'ours' : 'other';
-  if (holders.size > 0 || people.known.has(person)) return 'other';
+  if (holders.size > 0 || [...people.holders.values()].some((held) => held.has(person))) return 'other';
   if (person === OWNER) return post.is_team ? 'ours' : 'unknown';
   const [is, asked] = [foldedText(post.name ?? ''), foldedText(full_name ?? '')];
   return is === '' || asked === '' ? 'unknown' : is === asked ? 'ours' : 'other';
@@ -280,7 +268,7 @@ export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   if (sent.title === shown.title && sent.content === shown.content) return isSameBoard ? 'same' : 'part';
   const isCut = isPart(shown, sent) && (isLong(shown) || shown.title === sent.title);
   if (isSameBoard && (isCut || (isLong(sent) && isPart(sent, shown)))) return 'part';
-  const shorter = Math.min(lettersIn(sent.titleWords), lettersIn(shown.titleWords));
+  const shorter = Math.min(sent.titleWords.join('').length, shown.titleWords.join('').length);
   const isAlike = shorter > 0 && commonOf(sent.titleWords, shown.titleWords) >= NEAR_SHARE * shorter;
   return isAlike ? 'near' : 'far';
 }
@@ -303,12 +291,8 @@ function isLeftOf(words: readonly string[], whole: readonly string[]): boolean {
   });
 }
 
-function lettersIn(words: Iterable<string>): number {
-  return [...words].reduce((sum, { length }) => sum + length, 0);
-}
-
 function commonOf(sent: readonly string[], shown: readonly string[]): number {
-  return lettersIn([...new Set(shown)].filter((word) => sent.includes(word)));
+  return [...new Set(shown)].filter((word) => sent.includes(word)).join('').length;
 }
 
 /** A text taken apart for comparing, once for many comparisons. */
@@ -322,7 +306,7 @@ export interface Folded<T> {
   contentWords: string[];
 }
 
-export function foldedOf<T extends { board: string; title: string; content: string }>(of: T): Folded<T> {
+export function foldedOf<T extends Words>(of: T): Folded<T> {
   const [titleWords, contentWords] = [wordsOf(of.title), wordsOf(of.content)];
   const [title, content] = [foldedText(of.title), foldedText(of.content)];
   return { of, words: contentHash(of), title, content, titleWords, contentWords };
@@ -332,7 +316,7 @@ export function foldedOf<T extends { board: string; title: string; content: stri
  * Equal for any two rows that one and the same post could be taken for, word for word. The person is left out of it: a service may
  * show any creator for a row of the token's owner, and may hide its customers' addresses.
  */
-export function contentHash(of: { board: string; title: string; content: string }): string {
+export function contentHash(of: Words): string {
   const parts = [boardSlug(of.board), normalizedText(of.title), normalizedText(of.content)];
   return hash('sha256', parts.map((part) => `${part.length}:${part}`).join(''), 'base64url');
 }
@@ -349,10 +333,8 @@ function wordsOf(text: string): string[] {
     plainText(text)
       .replace(/(?<!\p{L})\p{L}{1,2}\*+\p{L}{0,2}(?!\p{L})/gu, ' ')
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return words.flatMap((word) => {
-    if (!isUnspaced(word) || word.length < 3) return [word];
-    return Array.from({ length: word.length - 1 }, (_, n) => word.slice(n, n + 2));
-  });
+  const pairsIn = (word: string) => Array.from({ length: word.length - 1 }, (_, n) => word.slice(n, n + 2));
+  return words.flatMap((word) => (isUnspaced(word) && word.length > 2 ? pairsIn(word) : [word]));
 }
 
 /** The references that a text shows, however a service has written the letters. */

@@ -19,8 +19,8 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const displaced = displaceForeign(store, now);
   const rows = store.unclear();
   const since = Math.max(now - LONGEST_MS, Math.min(store.checkedUntil() ?? 0, Date.parse(sweepStartedAt)));
-  const sentFirst = rows.map(({ first_sent_at }) => first_sent_at ?? iso(now)).sort()[0] ?? sweepStartedAt;
-  const until = Math.min(Date.parse(sweepStartedAt), Date.parse(sentFirst));
+  const sent = rows.map(({ first_sent_at }) => Date.parse(first_sent_at ?? iso(now)));
+  const until = Math.min(Date.parse(sweepStartedAt), ...sent);
   store.checked({ sweepStartedAt, now, until });
   const isSwept = ({ firstSeenAt }: ShownPost): boolean => firstSeenAt !== null && firstSeenAt >= since;
   const swept = store.postsSince({ sentAt: since, known_max_id: null }).filter(isSwept);

@@ -90,8 +90,7 @@ export function factReader(
     return {
       ...row,
       content: contentAsSent(row),
-      sentAt,
-      isListKnown: list.isListKnown(store, sentAt),
+      ...list.windowOf(store, [row]),
       mark: marks[row.board] === 'kept' ? (whose.marksIn({ content: row.mark ?? '' })[0] ?? null) : null,
       isUnderWay: isUnderWay(row, now),
       named: last?.post_id ?? null,

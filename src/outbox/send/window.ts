@@ -1,7 +1,7 @@
 import { toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
 import type { KnownPost, OutboxRow, SentAuthor, SentPost } from '../decide/types.ts';
-import { isNew, type ShownPost } from '../decide/whose.ts';
+import { isNew, type ShownPost, type Window } from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
 import type { OutboxContext } from './context.ts';
 
@@ -24,19 +24,11 @@ export function nothingListed(): Listed {
 }
 
 /** From when on posts are of interest, and what was known then. */
-type Window = Parameters<typeof isNew>[0];
-
 export function windowOf(store: OutboxStore, rows: readonly OutboxRow[]): Window {
   const sentAt = Math.min(...rows.map(({ first_sent_at }) => Date.parse(first_sent_at ?? '')));
   const known = rows.map((row) => row.known_max_id);
   const known_max_id = known.includes(null) ? null : Math.min(...known.map(Number));
-  return { sentAt, known_max_id, isListKnown: isListKnown(store, sentAt) };
-}
-
-/** Whether the whole list had been read before that moment. */
-export function isListKnown(store: OutboxStore, at: number): boolean {
-  const { sweptAt } = store.knowledge();
-  return sweptAt !== null && Date.parse(sweptAt) < at;
+  return { sentAt, known_max_id, isListKnown: Date.parse(store.knowledge().sweptAt ?? '') < sentAt };
 }
 
 /** So many rows in falling order, and so many old ones in a row, are no chance: the rest of the list is older. */
@@ -49,7 +41,7 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
   const { store, client, signal, onPage, observe } = context;
   const shown = new Map<number, Post>();
   let [oldRows, mirrored, unreadable] = [0, 0, 0];
-  let end: ListEnd | undefined;
+  let end: ReturnType<typeof endOf>;
   for await (const page of client.posts({ signal, ahead: 0 })) {
     onPage?.();
     listed.asOf = Math.min(listed.asOf, page.receivedAt - (page.ageMs ?? 0));
@@ -86,11 +78,8 @@ function note(listed: Listed, post: Post, known: KnownPost | undefined, window: 
   return isNew(window, shown);
 }
 
-/** Where the read of a newest-first list ended: all posts with a higher number and a later date were to be shown. */
-type ListEnd = NonNullable<Parameters<OutboxStore['liveCount']>[0]>;
-
-/** The end of a list that falls by number or by date; nothing where it does neither. Equal dates are no order. */
-function endOf(posts: readonly Post[]): ListEnd | undefined {
+/** All posts with a higher number and a later date were shown, by a list that falls by one of them. Equal dates are no order. */
+function endOf(posts: readonly Post[]): { id: number; created: string } | undefined {
   const falls = <T>(keys: readonly T[]): boolean =>
     keys.every((key, n) => n === 0 || (keys[n - 1] ?? key) >= key) && new Set(keys).size >= OLD_ROWS;
   const [ids, dates] = [posts.map(({ id }) => id), posts.map(({ created }) => toInstant(created) ?? '')];
