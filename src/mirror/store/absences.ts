@@ -36,14 +36,6 @@ export function absences(db: Db) {
   const restored = scalar(db)<[string], number>('SELECT restored FROM sync_state WHERE resource = ?');
   const countRestored = db.prepare('UPDATE sync_state SET restored = restored + ? WHERE resource = ?');
   const forgetRestored = db.prepare('UPDATE sync_state SET restored = 0 WHERE resource = ? AND restored > 0');
-  const count = db.prepare<[string], { suspects: number; held: number }>(`
-    SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?`);
-  const cohort = db.prepare<[string, number], { size: number; held: number }>(`
-    SELECT (SELECT count(*) FROM absences b WHERE b.resource = a.resource AND b.first_run = a.first_run AND b.accepted = 0) AS size,
-           held
-      FROM absences a WHERE resource = ? AND id = ? AND accepted = 0`);
-  const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
-  const acceptHeld = db.prepare('UPDATE absences SET accepted = 1, held = 0 WHERE resource = ? AND held = 1');
 
   return {
     pages,
@@ -82,6 +74,24 @@ export function absences(db: Db) {
       for (const [id, { misses, isSeen: _, ...row }] of verdict.missing)
         put.run({ resource, id, at, run, misses: JSON.stringify(misses), ...row });
     },
+    settled(resource: Resource, gone: readonly number[]): void {
+      for (const id of gone) remove.run(resource, id);
+    },
+    ...heldAbsences(db),
+  };
+}
+
+/** Where too many rows are gone at once, they are held until a person accepts it. */
+function heldAbsences(db: Db) {
+  const count = db.prepare<[string], { suspects: number; held: number }>(`
+    SELECT count(*) - coalesce(sum(held), 0) AS suspects, coalesce(sum(held), 0) AS held FROM absences WHERE resource = ?`);
+  const cohort = db.prepare<[string, number], { size: number; held: number }>(`
+    SELECT (SELECT count(*) FROM absences b WHERE b.resource = a.resource AND b.first_run = a.first_run AND b.accepted = 0) AS size,
+           held
+      FROM absences a WHERE resource = ? AND id = ? AND accepted = 0`);
+  const holdOne = db.prepare('UPDATE absences SET held = 1 WHERE resource = ? AND id = ? AND held = 0');
+  const acceptHeld = db.prepare('UPDATE absences SET accepted = 1, held = 0 WHERE resource = ? AND held = 1');
+  return {
     /**
      * Of these rows, those that went together with more than `most`, and those that are held already: a list that recovers bit by bit
      * must not delete the rest. Rows went together if the same sweep missed them first. Rows that a person has accepted do not count.
@@ -94,9 +104,6 @@ export function absences(db: Db) {
     hold: (resource: Resource, id: number): boolean => holdOne.run(resource, id).changes === 1,
     /** A person has accepted that the rows which are held are gone. */
     accept: (resource: Resource): void => void acceptHeld.run(resource),
-    settled(resource: Resource, gone: readonly number[]): void {
-      for (const id of gone) remove.run(resource, id);
-    },
     counts: (resource: Resource): { suspects: number; held: number } =>
       count.get(resource) ?? { suspects: 0, held: 0 },
   };

@@ -19,58 +19,47 @@ export type RowErasers = ReturnType<typeof rowErasers>;
 
 /** Takes the words out of single rows, wherever the mirror keeps them; ids, numbers, states and times stay. */
 export function rowErasers(db: Db) {
-  const text = textIndex(db);
-  const changes = changeLog(db);
+  const traces = { text: textIndex(db), changes: changeLog(db) };
+  const references = referenceEraser(db);
+  return {
+    /** To be called when a transaction begins. */
+    refresh: traces.text.refresh,
+    ...postEraser(db, traces, references),
+    leftReferences: references.left,
+    ...commentEraser(db, traces),
+    /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
+    outbox: outboxEraser(db, traces.changes),
+    user: userEraser(db, traces.changes),
+  };
+}
+
+interface Traces {
+  text: ReturnType<typeof textIndex>;
+  changes: ChangeLog;
+}
+
+function postEraser(db: Db, { text, changes }: Traces, references: ReturnType<typeof referenceEraser>) {
   const find = db.prepare<[number], PostWords & { creator_id: number }>(
     'SELECT title, content, url, extra, creator_id FROM posts WHERE id = ?',
   );
   const write = db.prepare(`
     UPDATE posts SET title = $title, content = $content, url = $url, extra = $extra, changed_at = $at WHERE id = $id`);
-  const postHistory = historyEraser(db, 'post', ['title', 'content']);
+  const history = historyEraser(db, 'post', ['title', 'content']);
   // A version without a text of its own shows that of the next one.
-  const markPosts = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
-  const referenceTitle = scalar(db)<[number], string>('SELECT title FROM commented_posts WHERE id = ?');
-  const eraseReferences = `
-    UPDATE commented_posts AS r SET title = iif(title = '', '', $erased), url = '', extra = NULL, changed_at = $at
-     WHERE (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`;
-  // What a living comment shows of a post that is gone is text of that comment: a sweep would bring it back.
-  const isUnshown = 'NOT EXISTS (SELECT 1 FROM comments WHERE post_id = r.id AND deleted_at IS NULL)';
-  const reference = db.prepare(`${eraseReferences} AND id = $id`);
-  const unshownReference = db.prepare(`${eraseReferences} AND id = $id AND ${isUnshown}`);
-  const leftReferences = scalar(db)<{ at: string; erased: string }, number>(`
-    ${eraseReferences} AND id IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL AND erased_at IS NOT NULL)
-       AND ${isUnshown} RETURNING id`);
-  const findComment = db.prepare<[number], CommentWords & { creator_id: number }>(
-    'SELECT content, extra, creator_id FROM comments WHERE id = ?',
-  );
-  const writeComment = db.prepare(`
-    UPDATE comments SET content = $content, extra = $extra, changed_at = $at WHERE id = $id`);
-  const commentHistory = historyEraser(db, 'comment', ['content']);
-  const markComments = db.prepare('UPDATE comment_versions SET erased_at = ? WHERE comment_id = ?');
-  const user = db.prepare(`
-    UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
-     WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
+  const mark = db.prepare('UPDATE post_versions SET erased_at = ? WHERE post_id = ?');
 
+  /** Replaces the words of another person's post. */
   const rewritePost = (id: number, next: PostWords, at: string): void => {
     const old = find.get(id);
     if (!old) return;
     write.run({ id, ...next, at });
-    markPosts.run(at, id);
+    mark.run(at, id);
     changes.add('post.erased', at, id);
     if (old.title !== next.title || old.content !== next.content)
       text.posts.erased(id, [old.title, old.content], [next.title, next.content]);
   };
-
-  const reindexComment = (id: number, old: string, next: string): void => {
-    if (old !== next) text.comments.erased(id, [old], [next]);
-  };
   return {
-    /** To be called when a transaction begins. */
-    refresh: text.refresh,
-    /** Replaces the words of another person's post. */
     rewritePost,
-    /** Brings the words that a comment was given into the index in place of its old ones. */
-    reindexComment,
     /**
      * Title, text, link and undocumented fields: in the post, its history, its short form beside comments, and the index. Of people who
      * are named; else of whoever wrote them, and then not what living comments show. False where there was nothing.
@@ -79,40 +68,81 @@ export function rowErasers(db: Db) {
       const old = find.get(id);
       if (!old) return false;
       const isTheirs = named ?? (() => true);
-      const { words, isChanged, isOfTheirs } = postHistory(id, old, isTheirs);
+      const { words, isChanged, isOfTheirs } = history(id, old, isTheirs);
       const isOwn = isTheirs(old.creator_id) || isOfTheirs(old.title) || isOfTheirs(old.content);
       const next = isOwn ? { ...words, url: '', extra: null } : old;
-      const isNamed = isOwn || isOfTheirs(referenceTitle.get(id) ?? '');
-      const erase = named ? reference : unshownReference;
-      const isReferenced = isNamed && erase.run({ id, at, erased: ERASED }).changes > 0;
+      const isNamed = isOwn || isOfTheirs(references.title(id));
+      const isReferenced = isNamed && references.erase(id, at, named === undefined);
       const isRow = POST_WORDS.some((name) => next[name] !== old[name]);
       if (!isRow && !isChanged && !isReferenced) return false;
       const { title, content, url, extra } = next;
       rewritePost(id, { title, content, url, extra }, at);
       return true;
     },
-    /** Short forms of deleted posts that were erased while a living comment showed them, and which none shows now. Returns their ids. */
-    leftReferences: (at: string): number[] => leftReferences.all({ at, erased: ERASED }),
+  };
+}
+
+/** The short form of a post that comments show. */
+function referenceEraser(db: Db) {
+  const title = scalar(db)<[number], string>('SELECT title FROM commented_posts WHERE id = ?');
+  const erase = `
+    UPDATE commented_posts AS r SET title = iif(title = '', '', $erased), url = '', extra = NULL, changed_at = $at
+     WHERE (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`;
+  // What a living comment shows of a post that is gone is text of that comment: a sweep would bring it back.
+  const isUnshown = 'NOT EXISTS (SELECT 1 FROM comments WHERE post_id = r.id AND deleted_at IS NULL)';
+  const any = db.prepare(`${erase} AND id = $id`);
+  const unshown = db.prepare(`${erase} AND id = $id AND ${isUnshown}`);
+  const left = scalar(db)<{ at: string; erased: string }, number>(`
+    ${erase} AND id IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL AND erased_at IS NOT NULL)
+       AND ${isUnshown} RETURNING id`);
+  return {
+    title: (id: number): string => title.get(id) ?? '',
+    erase: (id: number, at: string, isUnshownOnly: boolean): boolean =>
+      (isUnshownOnly ? unshown : any).run({ id, at, erased: ERASED }).changes > 0,
+    /** Those of deleted posts that were erased while a living comment showed them, and which none shows now. Returns their ids. */
+    left: (at: string): number[] => left.all({ at, erased: ERASED }),
+  };
+}
+
+function commentEraser(db: Db, { text, changes }: Traces) {
+  const find = db.prepare<[number], CommentWords & { creator_id: number }>(
+    'SELECT content, extra, creator_id FROM comments WHERE id = ?',
+  );
+  const write = db.prepare(`
+    UPDATE comments SET content = $content, extra = $extra, changed_at = $at WHERE id = $id`);
+  const history = historyEraser(db, 'comment', ['content']);
+  const mark = db.prepare('UPDATE comment_versions SET erased_at = ? WHERE comment_id = ?');
+
+  /** Brings the words that a comment was given into the index in place of its old ones. */
+  const reindexComment = (id: number, old: string, next: string): void => {
+    if (old !== next) text.comments.erased(id, [old], [next]);
+  };
+  return {
+    reindexComment,
     comment(id: number, at: string, isTheirs: IsTheirs = () => true): boolean {
-      const old = findComment.get(id);
+      const old = find.get(id);
       if (!old) return false;
-      const { words, isChanged, isOfTheirs } = commentHistory(id, old, isTheirs);
+      const { words, isChanged, isOfTheirs } = history(id, old, isTheirs);
       const isOwn = isTheirs(old.creator_id) || isOfTheirs(old.content);
       const { content, extra } = isOwn ? { ...words, extra: null } : old;
       if (content === old.content && extra === old.extra && !isChanged) return false;
-      writeComment.run({ id, content, extra, at });
-      markComments.run(at, id);
+      write.run({ id, content, extra, at });
+      mark.run(at, id);
       reindexComment(id, old.content, content);
       changes.add('comment.erased', at, id);
       return true;
     },
-    /** A row of the outbox goes to where it is never sent from; what tells it from others (keys, post) stays. */
-    outbox: outboxEraser(db, changes),
-    user(id: number, at: string): boolean {
-      const isErased = user.run(at, id).changes === 1;
-      if (isErased) changes.add('user.erased', at, id);
-      return isErased;
-    },
+  };
+}
+
+function userEraser(db: Db, changes: ChangeLog) {
+  const erase = db.prepare(`
+    UPDATE users SET email = NULL, name = NULL, alias = NULL, extra = NULL, changed_at = ?
+     WHERE id = ? AND coalesce(email, name, alias, extra) IS NOT NULL`);
+  return (id: number, at: string): boolean => {
+    const isErased = erase.run(at, id).changes === 1;
+    if (isErased) changes.add('user.erased', at, id);
+    return isErased;
   };
 }
 

@@ -27,12 +27,6 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
                       baseline = $baseline, on_hold = $onHold, duplicate_of = nullif(duplicate_of, $postId)
      WHERE id = $id`);
   const boundTo = scalar(db)<[number], number>('SELECT id FROM outbox WHERE post_id = ?');
-  const heldUpBy = scalar(db)<[number], number>(`
-    SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
-
-  // A post that a person named as the outcome of one row is not a second post of another row.
-  const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
-    UPDATE outbox SET duplicate_of = NULL, changed_at = $at WHERE duplicate_of = $post AND id <> $id RETURNING id`);
   const sentBoard = db.prepare(`
     INSERT INTO sent_boards (slug, confirmed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`);
   const move: Move = (id, transition, change) => {
@@ -69,8 +63,18 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
     const row = byId.get(id);
     return row ? toRow(row) : null;
   };
-  /** The post is this row's: it is no other's second one, and rows that waited for a person because of it are decided again. */
-  const freeOthers = (id: number, post: number, now: number): void => {
+  const freeOthers = otherRows(db, changes, move);
+  return move;
+}
+
+/** The post is this row's: it is no other's second one, and rows that waited for a person because of it are decided again. */
+function otherRows(db: Db, changes: ChangeLog, move: Move) {
+  const heldUpBy = scalar(db)<[number], number>(`
+    SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
+  // A post that a person named as the outcome of one row is not a second post of another row.
+  const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
+    UPDATE outbox SET duplicate_of = NULL, changed_at = $at WHERE duplicate_of = $post AND id <> $id RETURNING id`);
+  return (id: number, post: number, now: number): void => {
     for (const other of takeBackSecond.all({ id, post, at: iso(now) }))
       changes.add('outbox.updated', iso(now), other);
     for (const other of heldUpBy.all(post))
@@ -82,7 +86,6 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
           error: `post ${post} is row ${id}'s: decided again`,
         });
   };
-  return move;
 }
 
 /** A person who has an uncertain row sent again turns down its candidates. They join the baseline. */

@@ -148,7 +148,7 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
         values: (_, ticks) => ticks.map((tick) => number(tick)),
       },
     ],
-    hooks: { draw: [(drawn) => drawUnfinished(drawn, options, color)] },
+    hooks: { draw: [(plotted) => drawUnfinished(plotted, options, color)] },
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), axisZone),
     scales: {
       x: { range: (_, low, high) => [low - margin, high + margin] },
@@ -159,19 +159,24 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
         label: 'Date',
         value: (_, at) => (at === null ? '–' : date(times[closest(times, at)] ?? null, zone)),
       },
-      ...series.map(drawn),
+      ...series.map((one, i) => drawn(one, i, color)),
     ],
   };
+}
 
-  function drawn({ label, kind, color: own }: Series, i: number): uPlotType.Series {
-    const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
-    const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
-    if (kind === 'line') return { ...base, points: { show: false } };
-    const steps = uPlot.paths.stepped?.({ align: 1 });
-    if (kind === 'steps') return { ...base, points: { show: false }, ...(steps ? { paths: steps } : {}) };
-    const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
-    return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
-  }
+/** How a series is drawn: as bars, steps or a line. */
+function drawn(
+  { label, kind, color: own }: Series,
+  i: number,
+  color: (name: string) => string,
+): uPlotType.Series {
+  const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
+  const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
+  if (kind === 'line') return { ...base, points: { show: false } };
+  const steps = uPlot.paths.stepped?.({ align: 1 });
+  if (kind === 'steps') return { ...base, points: { show: false }, ...(steps ? { paths: steps } : {}) };
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
+  return { ...base, width: 0, fill: stroke, points: { show: false }, ...(bars ? { paths: bars } : {}) };
 }
 
 const TICK_SPACE = 70;
