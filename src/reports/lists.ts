@@ -120,7 +120,7 @@ async function editsOf(reader: ReportReader, ids: readonly number[]): Promise<[i
 
 /** The votes gained by each post, and what it had at the end of the period. Deleted posts are in the sums of other reports, and not listed. */
 export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
-  const { from, until, now, observed, limit } = asked;
+  const { from, until, now, observed, limit, only } = asked;
   if (from === null || observed === null) return [];
   const { posts, versions } = await reader.columns({
     posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
@@ -136,7 +136,8 @@ export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): P
     },
   );
   const isSelected = openOnly(posts, asked, { since: Number.NEGATIVE_INFINITY });
-  const best = firstBy(posts.rows, (i) => (gained[i] ?? 0) > 0 && isSelected(i), limit, {
+  const isMeant = (i: number): boolean => (only === null || only.has(posts.id[i] ?? 0)) && isSelected(i);
+  const best = firstBy(posts.rows, (i) => (gained[i] ?? 0) > 0 && isMeant(i), limit, {
     weight: (i) => gained[i] ?? 0,
     ties: (a, b) => (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
   });

@@ -1,10 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
-import { firstBy, numbered, setOf } from '../mirror/index/select.ts';
+import { firstBy, numbered, rowsWhere, setOf } from '../mirror/index/select.ts';
 import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { bestOf, flagged, placesOf, selection, type TallyQuestion } from './tally.ts';
+import { bestOf, placesOf, selection, type TallyQuestion } from './tally.ts';
 
 /** Reports about those who wrote. */
 
@@ -39,7 +39,8 @@ export async function customers(reader: ReportReader, asked: TallyQuestion): Pro
     if (isSaid(i)) wrote(says, comments.creator[i] ?? 0, comments.created[i] ?? 0);
   const total = (i: number): number => (asks[i] ?? 0) + (says[i] ?? 0);
   const { ids } = people;
-  const best = firstBy(ids.length, () => true, asked.limit, {
+  const isMeant = (i: number): boolean => asked.only === null || asked.only.has(ids[i] ?? 0);
+  const best = firstBy(ids.length, isMeant, asked.limit, {
     weight: total,
     ties: (a, b) => (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
   });
@@ -146,38 +147,43 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
   for (const [line, { users }] of asked.customers.entries())
     for (const user of users) lines.set(user, [...(lines.get(user) ?? []), line]);
   const isListed = setOf([...lines.keys()]);
-  const voices = new Map<number, Set<number>>();
+  const listedRows = (of: Posts | Comments): Int32Array =>
+    rowsWhere(of.rows, (i) => isListed(of.creator[i] ?? 0));
+  /** A post and a customer in one number, so that sorting them takes little time. */
+  const voices: number[] = [];
+  const customers = asked.customers.length;
   const speak = (place: number, user: number): void => {
-    const heard = voices.get(place) ?? new Set();
-    voices.set(place, heard);
-    for (const line of lines.get(user) ?? []) heard.add(line);
+    for (const line of lines.get(user) ?? []) voices.push(place * customers + line);
   };
   const isSelected = openOnly(posts, asked);
-  for (let i = 0; i < posts.rows; i++)
-    if (isListed(posts.creator[i] ?? 0) && isSelected(i)) speak(i, posts.creator[i] ?? 0);
+  for (const i of listedRows(posts)) if (isSelected(i)) speak(i, posts.creator[i] ?? 0);
   const placeOf = placesOf(posts.id);
   const isSaid = said(posts, comments, { ...asked, board: null });
   const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-  const isWanted = flagged(posts.rows, openOnly(posts, asked, always));
-  for (let i = 0; i < comments.rows; i++) {
-    const user = comments.creator[i] ?? 0;
-    if (!isListed(user) || !isSaid(i)) continue;
-    const place = placeOf(comments.post[i] ?? 0);
-    if (place >= 0 && isWanted(place)) speak(place, user);
+  const isWanted = openOnly(posts, asked, always);
+  for (const i of listedRows(comments)) {
+    const place = isSaid(i) ? placeOf(comments.post[i] ?? 0) : -1;
+    if (place >= 0 && isWanted(place)) speak(place, comments.creator[i] ?? 0);
   }
-  const wanted = [...voices].map(([place, heard]) => {
-    const amounts = [...heard].map((line) => asked.customers[line]?.amount ?? null);
-    return { post: posts.id[place] ?? 0, heard, amount: amountOf(amounts) };
-  });
+  const wanted: { post: number; heard: number[]; amount: number | null }[] = [];
+  let last = -1;
+  for (const voice of new Float64Array(new Set(voices)).sort()) {
+    const [place, line] = [Math.floor(voice / customers), voice % customers];
+    if (place === last) wanted.at(-1)?.heard.push(line);
+    else wanted.push({ post: posts.id[place] ?? 0, heard: [line], amount: null });
+    last = place;
+  }
+  for (const one of wanted)
+    one.amount = amountOf(one.heard.map((line) => asked.customers[line]?.amount ?? null));
   const best = bestOf(
     wanted,
     asked.limit,
-    (a, b) => byAmount(a.amount, b.amount) || b.heard.size - a.heard.size || a.post - b.post,
+    (a, b) => byAmount(a.amount, b.amount) || b.heard.length - a.heard.length || a.post - b.post,
   );
   const chosen = best.map(({ post }) => post);
   const titles = await titlesOf(reader, chosen);
   return best.map(({ post, heard, amount }) => {
-    const who = [...heard].flatMap((line) => asked.customers[line] ?? []);
+    const who = heard.flatMap((line) => asked.customers[line] ?? []);
     const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({
       part,
       n: own.length,

@@ -112,7 +112,8 @@ async function comparison(
       hint: 'Give --by board too.',
     });
   const all = { ...request, limit: Number.MAX_SAFE_INTEGER };
-  const answer = await answerOf(reader, known, { ...asked, request: all, period: then });
+  const only = new Set(rows.map(({ post, user }) => Number(post ?? user)));
+  const answer = await answerOf(reader, known, { ...asked, request: all, period: then, only });
   return { rows: comparedRows(rows, answer.rows, compares.key, compares.columns), notes };
 }
 
@@ -249,6 +250,8 @@ interface Asked {
   period: Period;
   board: MirroredBoard | null;
   calendar: Calendar;
+  /** Of a list: only these posts or people. */
+  only?: ReadonlySet<number>;
 }
 
 interface Binding {
@@ -280,6 +283,7 @@ async function bind(reader: ReportReader, asked: Asked): Promise<Binding> {
     finished: sets?.finished.map(({ id }) => id) ?? [],
     same: request.same === true,
     limit: request.limit ?? DEFAULT_LIMIT,
+    only: asked.only ?? null,
     includeClosed: request.includeClosed === true,
     byBoard: takesBoards(definition) && request.by === 'board',
     customers: asking.customers,

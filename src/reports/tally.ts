@@ -27,6 +27,8 @@ export interface TallyQuestion {
   /** Whether posts that people hold to be the same count as one. */
   same: boolean;
   limit: number;
+  /** The posts or people of a list that is compared with; null for all. */
+  only: ReadonlySet<number> | null;
   /** Whether rankings also list finished posts. */
   includeClosed: boolean;
   /** Whether times are told by board and not by week. */

@@ -101,3 +101,13 @@ export function numbered(...columns: Numbers[]): { of(id: number): number; ids: 
     },
   };
 }
+
+/** A place for every id of these columns, for sums in arrays; a place beyond them for an id that none has. */
+export function numberedIds(...columns: Numbers[]): { placeOf(id: number): number; size: number } {
+  const size = Math.max(...columns.map(greatestOf)) + 1;
+  if (size <= DENSE) return { placeOf: (id) => id, size };
+  const { of, ids } = numbered(...columns);
+  for (const column of columns) for (let i = 0; i < column.length; i++) of(column[i] ?? 0);
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return { placeOf: (id) => places.get(id) ?? ids.length, size: ids.length };
+}

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import type { Db } from '../../db/open.ts';
 import { keptUntilWritten, scalar } from '../../db/sql.ts';
 import { columnReader, type Packed } from '../../mirror/index/columns.ts';
-import { firstBy, numbered } from '../../mirror/index/select.ts';
+import { firstBy, numberedIds } from '../../mirror/index/select.ts';
 
 export const PEOPLE_SORTS = ['posts', 'comments', 'last', 'name'] as const;
 
@@ -87,7 +87,8 @@ function mostFirst(
   wrote: (id: number) => Wrote,
   sort: Exclude<PeopleRequest['sort'], 'name'>,
 ): number[] {
-  const weights = Float64Array.from(ids, (id) => weightOf(wrote(id), sort));
+  const weights = new Float64Array(ids.length);
+  for (const [place, id] of ids.entries()) weights[place] = weightOf(wrote(id), sort);
   const weight = (place: number): number => weights[place] ?? 0;
   const found = firstBy(ids.length, () => true, limit, { weight, ties: (a, b) => a - b });
   return found.map((place) => ids[place] ?? 0);
@@ -97,33 +98,26 @@ function mostFirst(
 function wroteReader(db: Db): () => (id: number) => Wrote {
   const columns = columnReader(db);
   return keptUntilWritten(db, () => {
-    const kinds = { posts: columns.read('posts', NAMES), comments: columns.read('comments', NAMES) };
-    const { of, ids } = numbered(kinds.posts.creator, kinds.comments.creator);
-    const last = new Float64Array(kinds.posts.rows + kinds.comments.rows);
+    const [posts, comments] = [columns.read('posts', NAMES), columns.read('comments', NAMES)];
+    const { placeOf, size } = numberedIds(posts.creator, comments.creator);
+    const last = new Float64Array(size);
     const count = ({ rows, creator, created, gone }: Packed<(typeof NAMES)[number]>): Int32Array => {
-      const counts = new Int32Array(last.length);
+      const counts = new Int32Array(size);
       for (let i = 0; i < rows; i++) {
         if (gone[i] === 1) continue;
-        const [place, at] = [of(creator[i] ?? 0), created[i] ?? 0];
+        const [place, at] = [placeOf(creator[i] ?? 0), created[i] ?? 0];
         counts[place] = (counts[place] ?? 0) + 1;
         if (at > (last[place] ?? 0)) last[place] = at;
       }
       return counts;
     };
-    const [posts, comments] = [count(kinds.posts), count(kinds.comments)];
-    // There are far fewer people than rows.
-    const sums = {
-      posts: posts.slice(0, ids.length),
-      comments: comments.slice(0, ids.length),
-      last: last.slice(0, ids.length),
-    };
-    const wrote = new Map(ids.map((id, place) => [id, place]));
+    const sums = { posts: count(posts), comments: count(comments) };
     return (id) => {
-      const place = wrote.get(id) ?? -1;
+      const place = placeOf(id);
       return {
         posts: sums.posts[place] ?? 0,
         comments: sums.comments[place] ?? 0,
-        last: sums.last[place] ?? 0,
+        last: last[place] ?? 0,
       };
     };
   });
