@@ -29,6 +29,7 @@ import { isUnspaced } from '../../text/words.ts';
  *
  * A row that waits longer than six hours to be decided is `uncertain`.
  */
+
 interface Words {
   board: string;
   title: string;
