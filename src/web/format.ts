@@ -82,7 +82,12 @@ export function period(since: string, until: string, zone: string): string {
   };
   const shown = new Intl.DateTimeFormat(undefined, style);
   const last = isDays ? Date.parse(until) - 1 : Date.parse(until);
-  return `${shown.format(new Date(since))} to ${shown.format(last)}`;
+  return shown.formatRange(new Date(since), last);
+}
+
+/** The first and the last day of several. */
+export function dayRange(first: string, last: string, zone: string): string {
+  return formatsOf(zone).day.formatRange(new Date(first), new Date(last));
 }
 
 /** A sentence of the service with its dates in the reader's own format: days, instants, and times of the clock that was asked for. */

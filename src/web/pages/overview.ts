@@ -7,6 +7,7 @@ import {
   changeText,
   counted,
   date,
+  dayRange,
   number,
   OWN_ZONE,
   percent,
@@ -66,7 +67,7 @@ function dayAfter(day: string, ms: number): string {
 /** The first and the last day that the charts show. */
 function shownDays({ since, until, timeZone }: Overview): string {
   const last = new Date(Date.parse(until) - 1).toISOString();
-  return `${date(since, timeZone)} to ${date(last, timeZone)}`;
+  return dayRange(since, last, timeZone);
 }
 
 /** The address of a report with what is chosen here. */

@@ -4,7 +4,7 @@ import type { Absent, Quarantine, SyncList } from '../../http/dashboard/sync.ts'
 import type { AbsentRow, QuarantinedRow } from '../../mirror/store/status.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, number, time } from '../format.ts';
-import { h, type VNode } from '../h.ts';
+import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, failure, tag } from '../parts/layout.ts';
@@ -120,7 +120,7 @@ function columnsOf(resource: Resource): TableColumn<AbsentRow>[] {
 }
 
 /** Rows the upstream sent broken, with the reason; what was sent is fetched when somebody opens it, and shown as text. */
-export function QuarantineCard({ total }: { total: number }): VNode {
+export function QuarantineCard({ total }: { total: number }): Child {
   const [{ rows, before }, setFound] = useState<Quarantine>({ rows: [], before: null });
   const [problem, setProblem] = useState<unknown>(null);
   const load = async (from: number | null): Promise<void> => {
@@ -135,14 +135,13 @@ export function QuarantineCard({ total }: { total: number }): VNode {
   useEffect(() => {
     if (total > 0) void load(null);
   }, [total]);
+  if (total === 0) return null;
   return card(
-    { title: 'Quarantine', note: total === 0 ? null : `${counted(total, 'row')} not taken in` },
-    total === 0
-      ? h('p.empty', 'Nothing is in quarantine.')
-      : h(
-          'ul.lines',
-          rows.map((row) => h(QuarantineLine, { key: row.id, ...row })),
-        ),
+    { title: 'Quarantine', note: `${counted(total, 'row')} not taken in` },
+    h(
+      'ul.lines',
+      rows.map((row) => h(QuarantineLine, { key: row.id, ...row })),
+    ),
     problem !== null && failure(problem),
     before !== null &&
       h(
