@@ -209,6 +209,8 @@ describe('the list of posts', () => {
     }
     const { next, total } = await site.get<PostsAnswer>('/data/posts?search=export');
     assert.deepEqual(total, { posts: 65, isMore: false });
+    const begun = await site.get<PostsAnswer>('/data/posts?search=exp');
+    assert.deepEqual(begun.total, total, 'a short word that may go on is counted too');
     const second = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${next}`);
     assert.deepEqual([second.total, second.next], [{ posts: 65, isMore: false }, null]);
     const back = await site.get<PostsAnswer>(`/data/posts?search=export&cursor=${second.previous}`);
