@@ -228,6 +228,20 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'send again');
   });
 
+  it('sends a row of the owner again although a stranger used its title, where the list has shown the owner', async (t) => {
+    const bench = benchFor(t);
+    const stranger = { ...OWNER, id: 80, email: 'lee@elsewhere.example', is_admin: false, is_team: false };
+    const id = await bench.add();
+    await doubt(bench, id);
+    const other = { title: 'Invoices', content: 'As a table, please.' };
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish(other).id)];
+    await push(bench.context, await bench.add(other));
+    bench.upstream.publish({ content: 'By a stranger.', creator: stranger });
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    bench.upstream.outcomes = [unknown()];
+    assert.equal((await push(bench.context, id)).sent, true);
+  });
+
   it('writes the new posts of others into the mirror, for a person', async (t) => {
     const { bench, id } = await ambiguous(t, ({ upstream }) => {
       upstream.duringCreate = () => void [1, 2].map((n) => upstream.publish({ title: `Dark theme ${n}` }));

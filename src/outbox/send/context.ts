@@ -23,7 +23,7 @@ export interface OutboxContext {
   /** Whose posts carry a reference mark; none where it is left out. */
   mark?: 'off' | 'owner' | 'all';
   random: () => number;
-  /** Writes listed posts into the mirror, so that a person who has to choose between them sees them. */
+  /** Writes listed posts into the mirror: a person who has to choose sees them, and our own tell whom the service shows as their author. */
   observe?: (posts: Post[]) => void;
   /** Called for every page that reconcile has read: a long list is no standstill. */
   onPage?: () => void;

@@ -56,7 +56,7 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
     if (end) break;
   }
   const live = store.liveCount(end);
-  observe?.([...shown.values()].filter(({ id }) => listed.posts.has(id)));
+  observe?.([...shown.values()]);
   const isWhole = live - mirrored <= Math.max(MISSING.least, live * MISSING.share);
   const gaps = isWhole ? null : `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
   listed.whyNotWhole = unreadable > 0 ? `the list showed new posts that cannot be read` : gaps;
