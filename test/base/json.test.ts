@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isTooDeep } from '../../src/base/json.ts';
+import { isTooDeep, parseShallow, TooDeepJson } from '../../src/base/json.ts';
 
 function levelsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -15,13 +15,18 @@ describe('JSON that is nested too deep', () => {
     fc.assert(
       fc.property(inner, wraps, (value, lists) => {
         const deep = lists.reduce<unknown>((held, isList) => (isList ? [held] : { '"[\\': held }), value);
-        assert.equal(isTooDeep(JSON.stringify(deep)), levelsOf(deep) > 64);
+        const text = JSON.stringify(deep);
+        const isDeep = levelsOf(deep) > 64;
+        assert.equal(isTooDeep(text), isDeep);
+        if (isDeep) assert.throws(() => parseShallow(text), TooDeepJson);
+        else assert.deepEqual(parseShallow(text), JSON.parse(text));
       }),
     );
   });
 
   it('is detected in 10 MB of brackets, and an unterminated string is not mistaken for it', () => {
     assert.equal(isTooDeep('['.repeat(10_000_000)), true);
+    assert.throws(() => parseShallow('['.repeat(10_000_000)), TooDeepJson);
     assert.equal(isTooDeep(`"${'['.repeat(1000)}`), false);
     assert.equal(isTooDeep(`"\\`), false);
   });
