@@ -15,6 +15,7 @@ export interface RulesFile {
 export interface ConfiguredRule {
   name: string;
   what: (typeof RULE_WHATS)[number];
+  sources: 'all' | null;
   boards: readonly string[] | null;
   statuses: readonly string[] | null;
   segment: string | null;
@@ -51,6 +52,10 @@ export const RULE_FIELDS = {
     description: 'its name in commands and logs; a new name is a new rule',
   },
   what: { enum: RULE_WHATS, description: 'what the rule tells of' },
+  sources: {
+    enum: ['all'],
+    description: 'of digest: one message over all sources of sources.yaml; the source itself without it',
+  },
   boards: { ...TEXTS, description: 'boards by name, short name or number; all boards without it' },
   statuses: { ...TEXTS, description: 'of status: only posts that get one of these' },
   segment: { ...TEXT, description: 'of customer: such as plan=Pro; every imported customer without it' },
@@ -242,13 +247,18 @@ function ruleOf(value: unknown, channels: readonly string[], usualZone: string):
   if (!Number.isSafeInteger(days) || Number(days) < 1 || Number(days) > 365)
     throw new Error('"days" must be 1 to 365');
   const zone = textIn(given, 'zone');
+  const boards = listIn(given, 'boards');
+  const sources = given.sources == null ? null : wordIn(given, 'sources', ['all']);
+  if (sources && what !== 'digest') throw new Error('"sources" is for a digest');
+  if (sources && boards) throw new Error('a digest over all sources is for all boards');
   return {
     name,
     what,
     every,
     to: [...new Set(to)],
     days: Number(days),
-    boards: listIn(given, 'boards'),
+    sources,
+    boards,
     statuses: listIn(given, 'statuses'),
     segment: textIn(given, 'segment'),
     at: momentIn(textIn(given, 'at') ?? 'mon 09:00'),

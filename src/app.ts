@@ -88,7 +88,7 @@ export async function openApp(
     const outbox = keep(openOutboxStore(mirror));
     const state = keep(openServiceState(mirror));
     const webhooks = keep(isService ? await webhooksOf(settings, state) : null);
-    const rules = keep(isService ? await rulesOf(settings, input.cwd) : null);
+    const rules = keep(isService ? await rulesOf(settings, input) : null);
     const publisher = keep(isService ? await publisherOf(settings) : null);
     const gate = sharedGate(state, log);
     const onRequest = (info: RequestInfo): void => metrics?.request(info);
@@ -113,9 +113,9 @@ async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promi
 }
 
 /** Also without a rule: the first one may come while the service runs. */
-async function rulesOf(settings: Settings, cwd: string): Promise<Rules> {
+async function rulesOf(settings: Settings, input: LoadInput): Promise<Rules> {
   const { openRules } = await import('./app/rules.ts');
-  return openRules(settings, cwd);
+  return openRules(settings, input);
 }
 
 /** The same for the copy in PostgreSQL. */

@@ -31,7 +31,7 @@ export function doctorInput(settings: Settings, input: LoadInput): DoctorInput {
           kind: 'embedded',
           countJobs: async () => (await import('../queue/embedded.ts')).countJobs(dataDir),
         },
-    checkRules: async () => (await import('./rules.ts')).checkRules(settings, input.cwd),
+    checkRules: async () => (await import('./rules.ts')).checkRules(settings, input),
     copy: publishUrl && { look: async () => (await import('./publish.ts')).lookAtCopy(settings, publishUrl) },
     service: {
       host,

@@ -13,9 +13,14 @@ export function holdLease(settings: Settings): Lock | null {
   return lock.ok ? lock : null;
 }
 
+/** Whether this machine runs the source. Elsewhere its folder may be old. */
+export function runsHere(settings: Settings): boolean {
+  return settings.fleetUrl === null || (isThere(leaseLock(settings)) && isLocked(leaseLock(settings)));
+}
+
 /** A row that a command puts into the folder of a machine which does not run the source would never be sent. */
 export function refuseOutsideLease(settings: Settings): void {
-  if (settings.fleetUrl === null || (isThere(leaseLock(settings)) && isLocked(leaseLock(settings)))) return;
+  if (runsHere(settings)) return;
   throw new AppError(
     'busy',
     `this machine does not run ${settings.source} just now, so nothing is written to its folder here`,

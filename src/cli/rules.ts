@@ -42,6 +42,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--zone <zone>', 'time zone of --at, such as Europe/Berlin')
     .option('--boards <names>', 'only these boards, with commas between')
     .option('--statuses <names>', 'of status: only posts that get one of these')
+    .option('--sources <all>', 'of digest: one message over all sources of sources.yaml')
     .option('--segment <filter>', 'of customer: such as plan=Pro')
     .option('--days <number>', 'of unanswered: after so many days')
     .addHelpText(
@@ -101,6 +102,7 @@ interface RuleOptions extends Record<'what' | 'every' | 'to', string> {
   zone?: string;
   boards?: string;
   statuses?: string;
+  sources?: string;
   segment?: string;
   days?: string;
 }
@@ -148,7 +150,7 @@ function said(given: Record<string, unknown>): Record<string, unknown> {
 
 async function open({ settings, input }: Context): Promise<Rules> {
   const { openRules } = await import('../app/rules.ts');
-  return openRules(settings, input.cwd);
+  return openRules(settings, input);
 }
 
 async function withRule(context: Context, wanted: string, work: RuleWork): Promise<void> {

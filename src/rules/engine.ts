@@ -4,7 +4,7 @@ import type { ChangeFeed } from '../changes/feed.ts';
 import { RETRY_MS } from '../webhooks/deliver.ts';
 import { type ChannelOutcome, parcelId, type Sending, send } from './channels.ts';
 import { dueSlot, lastSlot, nextSlot } from './decide/slots.ts';
-import { type DigestDeps, digestOf } from './digest.ts';
+import { type AllSources, type DigestDeps, digestOf, digestOfAll } from './digest.ts';
 import { type Facts, gather } from './gather.ts';
 import { type Letter, letterOf } from './letter.ts';
 import type { Channel, Rule, RuleMessage } from './rule.ts';
@@ -16,6 +16,8 @@ export interface EngineDeps {
   store: RuleStore;
   facts: Omit<Facts, 'alarmed'>;
   writing: DigestDeps;
+  /** For a message over all sources. */
+  openAll(): Promise<AllSources>;
   sending: Omit<Sending, 'signal'>;
   mirrorId: string;
   clock: Clock;
@@ -149,15 +151,17 @@ function failed(error: unknown): ChannelOutcome {
 }
 
 export async function writeLetter(
-  { writing }: Pick<EngineDeps, 'writing'>,
+  { writing, openAll }: Pick<EngineDeps, 'writing' | 'openAll'>,
   rule: Rule,
   message: RuleMessage,
 ): Promise<Letter> {
-  const { since, until } = message;
+  const [since, until] = [Date.parse(message.since), Date.parse(message.until)];
+  if (rule.sources === 'all') {
+    const all = await openAll();
+    return await digestOfAll(all, rule, since, until).finally(() => all.close());
+  }
   const letter =
-    rule.what === 'digest'
-      ? await digestOf(writing, rule, Date.parse(since), Date.parse(until))
-      : letterOf(writing, rule, message);
+    rule.what === 'digest' ? await digestOf(writing, rule, since, until) : letterOf(writing, rule, message);
   // Several sources may tell one channel by the same rules.
   return writing.source === null ? letter : { ...letter, subject: `${writing.source}: ${letter.subject}` };
 }
@@ -179,7 +183,7 @@ const PERIOD_MS = { 'at-once': DAY_MS, hourly: 3_600_000, daily: DAY_MS, weekly:
 
 /** What the rule would tell of its last period, without sending or writing anything down. */
 export async function previewLetter(
-  deps: Pick<EngineDeps, 'writing' | 'facts' | 'clock' | 'store'>,
+  deps: Pick<EngineDeps, 'writing' | 'openAll' | 'facts' | 'clock' | 'store'>,
   rule: Rule,
 ): Promise<Letter> {
   const until = lastSlot(rule, deps.clock.now()) ?? deps.clock.now();

@@ -40,6 +40,8 @@ export interface Writing {
   dashboard: string | null;
   /** For links to the service itself where there is no dashboard. */
   upstream: string | null;
+  /** Whether each post comes with the name of its source: in a message over all of them. */
+  namesSource: boolean;
 }
 
 /** So many things are named; the others are counted. */
@@ -73,18 +75,16 @@ export function letterOf(writing: Writing, rule: Rule, message: RuleMessage): Le
   };
 }
 
+/** A post of a source, with what is said about it. */
+export interface PostOf {
+  writing: Writing;
+  id: number;
+  text: string;
+}
+
 /** A list of posts as a section. */
-export function postSection(
-  writing: Writing,
-  head: string,
-  posts: readonly { id: number; text: string }[],
-  more = 0,
-): Section {
-  const read = postReader(writing);
-  const lines = posts.flatMap(({ id, text }) => {
-    const line = read(id, text);
-    return line ? [line] : [];
-  });
+export function postSection(head: string, posts: readonly PostOf[], more = 0): Section {
+  const lines = posts.flatMap(({ writing, id, text }) => postReader(writing)(id, text) ?? []);
   return { head, lines, more };
 }
 
@@ -116,7 +116,13 @@ function linkTo(dashboard: string | null, path: string | undefined): string | nu
   return dashboard === null || path === undefined ? null : `${dashboard}${path}`;
 }
 
-function postReader({ db, dashboard, upstream }: Writing): (id: number, text: string) => Line | null {
+function postReader({
+  db,
+  dashboard,
+  upstream,
+  source,
+  namesSource,
+}: Writing): (id: number, text: string) => Line | null {
   const find = db.prepare<[number], PostLine>(`SELECT ${LINE} FROM ${LINES} WHERE p.id = ?`);
   return (id, text) => {
     const found = find.get(id);
@@ -124,7 +130,8 @@ function postReader({ db, dashboard, upstream }: Writing): (id: number, text: st
     const { title, url, board, status, votes } = found;
     const own = URL.parse(url, upstream ?? undefined);
     const isWeb = own !== null && ['http:', 'https:'].includes(own.protocol);
-    const facts = [text, board, status, counted(votes, 'vote')].filter((part) => part !== '');
+    const name = namesSource ? (source ?? '') : '';
+    const facts = [name, text, board, status, counted(votes, 'vote')].filter((part) => part !== '');
     return {
       text: facts.map(withoutPeople).join(', '),
       title: withoutPeople(title) || `Post ${id}`,

@@ -4,6 +4,8 @@ import type { Secret } from '../base/secret.ts';
 export interface Rule {
   name: string;
   what: What;
+  /** Of `digest`: one message over all sources; null for the source itself. */
+  sources: 'all' | null;
   /** By name, short name or number; null for all. */
   boards: readonly string[] | null;
   /** Of `status`: only changes to one of these; null for all. */

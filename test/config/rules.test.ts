@@ -51,6 +51,8 @@ rules:
   - { name: b, what: votez, every: daily, to: [pm] }
   - { name: c, what: status, every: daily, at: noon, to: [nobody] }
   - { name: d, what: status, evry: daily, to: [pm] }
+  - { name: e, what: votes, every: daily, sources: all, to: [pm] }
+  - { name: f, what: digest, every: daily, sources: all, boards: [bugs], to: [pm] }
 `;
     assert.throws(
       () => read(t, wrong),
@@ -60,6 +62,8 @@ rules:
           /channel "odd": it needs exactly one of/,
           /rule 1: "digest" can come daily or weekly, not at-once/,
           /rule 2: "what" must be one of digest, new-posts/,
+          /rule 5: "sources" is for a digest/,
+          /rule 6: a digest over all sources is for all boards/,
           /rule 3: there is no channel "nobody"/,
           /rule 4: it: there is no field "evry"/,
         ])

@@ -36,7 +36,8 @@ export async function openBench(
     TZ: 'UTC',
     ...more,
   };
-  const rules = openRules(loadSettings({ flags: {}, env, cwd: folder, isTerminal: false }), folder);
+  const input = { flags: {}, env, cwd: folder, isTerminal: false };
+  const rules = openRules(loadSettings(input), input);
   t.after(() => rules.close());
   const clock = { now: MONDAY };
   const wall: Clock = { ...systemClock, now: () => clock.now };

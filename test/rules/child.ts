@@ -3,8 +3,8 @@ import { openRules } from '../../src/app/rules.ts';
 import { deliverTo } from '../../src/rules/engine.ts';
 
 /** Delivers what waits, once, as a process that can be killed: by the settings of its environment. */
-const settings = loadSettings({ flags: {}, env: process.env, cwd: process.cwd(), isTerminal: false });
-const { deps, lock, close } = openRules(settings, process.cwd());
+const input = { flags: {}, env: process.env, cwd: process.cwd(), isTerminal: false };
+const { deps, lock, close } = openRules(loadSettings(input), input);
 const held = lock();
 if (!held.ok) throw new Error(`the lock is held: ${held.holder}`);
 deps.store.noteInterrupted();

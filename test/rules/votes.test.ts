@@ -10,7 +10,16 @@ import { aPost, minute, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 
 const RULE: Rule = {
-  ...{ name: 'votes', what: 'votes', boards: null, statuses: null, segment: null, days: 7, every: 'daily' },
+  ...{
+    name: 'votes',
+    what: 'votes',
+    sources: null,
+    boards: null,
+    statuses: null,
+    segment: null,
+    days: 7,
+    every: 'daily',
+  },
   ...{ at: { weekday: 1, hour: 0, minute: 0 }, zone: 'UTC', to: [] },
 };
 const [DAYS, DAY_MINUTES, POSTS] = [34, 1440, 12];

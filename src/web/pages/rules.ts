@@ -3,6 +3,7 @@ import type { RuleView } from '../../rules/engine.ts';
 import { fetchJson } from '../api.ts';
 import { ago, counted } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
+import { ownSource } from '../mount.ts';
 import { button, field } from '../parts/controls.ts';
 import { openDialog, openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
@@ -143,6 +144,7 @@ const WHATS = {
   drift: 'Fields of the API that changed',
   trouble: 'Trouble with reading or sending',
 };
+const SOURCES = { '': 'This one', all: 'All' };
 const EVERIES = { weekly: 'Weekly', daily: 'Daily', hourly: 'Hourly', 'at-once': 'At once' };
 
 function addRule(channels: Channels, reload: Reload): void {
@@ -164,6 +166,9 @@ function addRule(channels: Channels, reload: Reload): void {
           options(Object.fromEntries(channels.map(({ name }) => [name, name]))),
         ),
       ),
+      ownSource() === null
+        ? null
+        : field('Sources, for digest', h('select', { name: 'sources' }, options(SOURCES))),
       input('boards', 'Only these boards, with commas between'),
       input('statuses', 'Only these statuses, for status'),
       input('segment', 'Only these customers, for customer', { placeholder: 'plan=Pro' }),
@@ -181,7 +186,7 @@ function addRule(channels: Channels, reload: Reload): void {
         body: {
           ...{ name: text('name'), what: text('what'), every: text('every'), to: fields.getAll('to') },
           ...{ at: text('at'), zone: text('zone'), segment: text('segment') },
-          ...{ boards: list('boards'), statuses: list('statuses') },
+          ...{ sources: text('sources'), boards: list('boards'), statuses: list('statuses') },
           days: days === undefined ? undefined : Number(days),
         },
       });
