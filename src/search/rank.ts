@@ -41,6 +41,8 @@ interface Scored {
 export interface Scope {
   filter: PostFilter;
   limit: number;
+  /** How many of those are shown; the others are only counted. */
+  shown: number;
   /** Whether words inside e-mail addresses count. */
   isInAddresses: boolean;
 }
@@ -213,16 +215,16 @@ function newestScan(db: Db) {
       const [titles, texts]: [number[], number[]] = [[], []];
       for (const { id, title, content } of rows) {
         if (has(title)) titles.push(id);
-        else if (texts.length < scope.limit && has(content)) texts.push(id);
-        if (titles.length === scope.limit) break;
+        else if (texts.length < scope.shown && has(content)) texts.push(id);
+        if (titles.length === scope.shown) break;
       }
-      return [...titles, ...texts].slice(0, scope.limit);
+      return [...titles, ...texts].slice(0, scope.shown);
     },
     /** Which share of the newest posts have a word that begins so. */
     shareOf(beginning: string): number {
       const { rows, has } = scan(
         beginning,
-        { filter: EVERY_LIVE_POST, limit: 0, isInAddresses: true },
+        { filter: EVERY_LIVE_POST, limit: 0, shown: 0, isInAddresses: true },
         SAMPLE,
       );
       let found = 0;

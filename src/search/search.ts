@@ -147,11 +147,12 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
       ...(board !== undefined && { board: [boardNamed(board).id] }),
       ...(segment !== undefined && { segment: segmentOf(segment) }),
     };
-    const { ids, words, isAddress } = named(text, { filter, limit, isInAddresses });
+    const { ids, words, isAddress } = named(text, { filter, isInAddresses });
     const terms = readTerms(words, { typing: typing && !isAddress, isInAddresses });
     const scope = {
       filter,
       limit: isCounted && !isOfManyWords(terms) ? MOST_FOUND + 1 : limit,
+      shown: limit,
       isInAddresses,
     };
     if (terms.length === 0 && ids.length === 0) return null;
@@ -214,7 +215,10 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   if (closed.length === 0 && words.length === 1) {
     const met = rank.beginnings(beginning, scope);
     const isRare = met.length < scope.limit && (!isShort || isEveryPost(scope.filter));
-    const others = isRare ? rank.latest(matchText([open]) ?? '', scope).map(({ id }) => id) : [];
+    // Longer words add little to one that so many posts have, and the index would gather every post of all of them.
+    const isWhole = rank.size([finished]).some(isVeryCommon);
+    const match = matchText([isWhole ? finished : open]) ?? '';
+    const others = isRare ? rank.latest(match, scope).map(({ id }) => id) : [];
     const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }
@@ -251,7 +255,10 @@ interface Named {
 }
 
 /** Posts that are asked for by number or address. What may as well be something else is looked for as words, too. */
-function namedPosts(db: Db, upstream: string): (text: string, scope: Scope) => Named {
+function namedPosts(
+  db: Db,
+  upstream: string,
+): (text: string, scope: Pick<Scope, 'filter' | 'isInAddresses'>) => Named {
   const find = (condition: string, wanted: readonly (number | string)[], filter: PostFilter): KnownPost[] =>
     db
       .prepare<object, KnownPost>(`

@@ -94,7 +94,7 @@ function placesReader(db: Db): (request: PageRequest) => FoundPlaces {
     if (!isIndexed(filter, sort)) return inColumns.list(request);
     const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
     const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
-    return { places, posts: inColumns.ids(filter).length };
+    return { places, posts: inColumns.count(filter) };
   };
 }
 
