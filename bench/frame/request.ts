@@ -55,6 +55,8 @@ Measures the sets named, or all: what this program does beside the floor and the
 The table goes to stdout, progress to stderr, and the sections of bench/RESULTS.md are replaced. Data is kept in the
 temporary folder (TMPDIR) until the end; a run of all sets needs about 5 GB there and an hour.
 BENCH_PAIRS names folders of public duplicate reports for the set similar, as bench/sets/similar.ts says.
+BENCH_MIRRORS names a folder that keeps the large mirrors for later runs. BENCH_ANSWERS is a pattern of the addresses that the
+set answers asks for.
 
   --repeat N   repetitions of each measurement (default ${ENOUGH}; with fewer, RESULTS.md stays as it is)
   --scale S    every size times S, to try the machinery: 0.01 takes minutes (RESULTS.md stays as it is)
