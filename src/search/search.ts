@@ -214,11 +214,11 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   const finished = { ...open, isOpen: false };
   if (closed.length === 0 && words.length === 1) {
     const met = rank.beginnings(beginning, scope);
-    const isRare = met.length < scope.limit && (!isShort || isEveryPost(scope.filter));
     // Longer words add little to one that so many posts have, and the index would gather every post of all of them.
-    const isWhole = rank.size([finished]).some(isVeryCommon);
+    const isFiltered = isShort && !isEveryPost(scope.filter);
+    const isWhole = isFiltered || rank.size([finished]).some(isVeryCommon);
     const match = matchText([isWhole ? finished : open]) ?? '';
-    const others = isRare ? rank.latest(match, scope).map(({ id }) => id) : [];
+    const others = met.length < scope.limit ? rank.latest(match, scope).map(({ id }) => id) : [];
     const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }

@@ -120,6 +120,18 @@ describe('a search', () => {
     assert.deepEqual(await ids('zeppelin'), [1]);
   });
 
+  it('finds a short word of a board in its oldest post, too', async (t) => {
+    const board = { id: 1, name: 'Bugs', url: '/b/bugs/' };
+    const dayOf = (id: number) => new Date(Date.UTC(2020, 0, id)).toISOString();
+    const titleOf = (id: number) => (id === 1 || id === 3002 ? 'xy' : 'Wish');
+    const posts = Array.from({ length: 3002 }, (_, i) =>
+      aPost(i + 1, { title: titleOf(i + 1), created: dayOf(i + 1), board }),
+    );
+    const { ids } = await shelfOf(t, posts);
+    for (const typing of [true, false])
+      assert.deepEqual(await ids('xy', { typing, board: 'bugs' }), [3002, 1]);
+  });
+
   it('means the board with posts of those that are called alike, and asks which where several have any', async (t) => {
     const on = (id: number, board: { id: number; name: string; url: string }) =>
       aPost(id, { title: 'zeppelin', board });
