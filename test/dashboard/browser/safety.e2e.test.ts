@@ -43,9 +43,12 @@ describe('the dashboard against strangers', onStage, () => {
     await page.goto('/outbox?state=uncertain');
     assert.match(page.url(), /\/login\?to=/);
     assert.deepEqual(await barriers(page), []);
+    // Two seconds after a page it is asked for, which somebody who has signed out meanwhile may not do.
+    const palette = page.waitForResponse(/palette/);
     await signIn(visitor, TOKEN);
     await page.getByRole('link', { name: UNCERTAIN }).waitFor();
     assert.match(page.url(), /\/outbox\?state=uncertain$/);
+    await palette;
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await page.goto('/outbox');
