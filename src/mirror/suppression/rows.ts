@@ -90,7 +90,7 @@ function referenceEraser(db: Db) {
      WHERE (title NOT IN ('', $erased) OR url <> '' OR extra IS NOT NULL)`;
   // What a living comment shows of a post that is gone is text of that comment: a sweep would bring it back.
   const isUnshown = 'NOT EXISTS (SELECT 1 FROM comments WHERE post_id = r.id AND deleted_at IS NULL)';
-  const any = db.prepare(`${erase} AND id = $id`);
+  const one = db.prepare(`${erase} AND id = $id`);
   const unshown = db.prepare(`${erase} AND id = $id AND ${isUnshown}`);
   const left = scalar(db)<{ at: string; erased: string }, number>(`
     ${erase} AND id IN (SELECT id FROM posts WHERE deleted_at IS NOT NULL AND erased_at IS NOT NULL)
@@ -98,7 +98,7 @@ function referenceEraser(db: Db) {
   return {
     title: (id: number): string => title.get(id) ?? '',
     erase: (id: number, at: string, isUnshownOnly: boolean): boolean =>
-      (isUnshownOnly ? unshown : any).run({ id, at, erased: ERASED }).changes > 0,
+      (isUnshownOnly ? unshown : one).run({ id, at, erased: ERASED }).changes > 0,
     /** Those of deleted posts that were erased while a living comment showed them, and which none shows now. Returns their ids. */
     left: (at: string): number[] => left.all({ at, erased: ERASED }),
   };
