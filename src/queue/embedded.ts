@@ -35,7 +35,7 @@ export async function openEmbedded(
     throw unopened(file.path, error);
   }
   const connection = { file: file.path };
-  // BullMQ's default types stand for queues on Redis, and the queue board takes no others. They differ in what `getBackend()` returns.
+  // BullMQ's default types stand for queues on Redis, and the program names only those. They differ in what `getBackend()` returns.
   return {
     kind: 'embedded',
     place: file.path,

@@ -111,7 +111,7 @@ class SchemaConnection extends PostgresConnection {
 
 /**
  * Queues and workers on anything that looks like a pool of PostgreSQL sessions. By default BullMQ's types stand for those on Redis,
- * and the queue board takes no others. They differ in what `getBackend()` returns, which nobody here asks for.
+ * and the program names only those. They differ in what `getBackend()` returns, which nobody here asks for.
  */
 function pgMakers(pool: PgPool) {
   const backend = (name: string, listenAs?: string) => (_: string, options: { connection: PgPool }) =>
