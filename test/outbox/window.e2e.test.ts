@@ -4,10 +4,11 @@ import type { Client } from '../../src/api/client.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { push } from '../../src/outbox/send/push.ts';
+import { reconcile } from '../../src/outbox/send/reconcile.ts';
 import type { Order, Sandbox, SandboxOptions } from '../laboratory/server.ts';
 import { workbenchFor } from '../mirror/workbench.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
-import { unknown } from './scripted-upstream.ts';
+import { confirmed, unknown } from './scripted-upstream.ts';
 
 /** A row that the sandbox took in without saying so, and how many pages were read to find it. */
 async function foundIn(
@@ -78,6 +79,17 @@ async function ambiguous(bench: Bench): Promise<number> {
   return id;
 }
 
+/** Sends a row, and the upstream lists its post. */
+async function published(bench: Bench, id: number): Promise<void> {
+  bench.upstream.duringCreate = (asked) => {
+    const post = bench.upstream.publish({ title: Reflect.get(asked, 'title') });
+    bench.upstream.outcomes = [confirmed(post.id)];
+  };
+  await push(bench.context, id);
+  bench.upstream.duringCreate = () => {};
+  bench.clock.advance(1000);
+}
+
 const VARIED = (n: number) => ({ votes_count: n % 5, comments_count: n % 3 });
 
 describe('how far a list is read', () => {
@@ -101,6 +113,44 @@ describe('how far a list is read', () => {
     const before = bench.upstream.pagesRead;
     assert.equal(await reconcileRow(bench.context, id), 'send again');
     assert.ok(bench.upstream.pagesRead - before <= 6, `${bench.upstream.pagesRead - before} of 20 pages`);
+  });
+
+  it('twenty old rows beyond the attempt, also where posts of others stand between them and none was seen before', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 10;
+    fill(bench, 300, VARIED);
+    await bench.sweep();
+    for (let n = 0; n < 100; n++) {
+      await published(bench, await bench.add({ title: `Wish ${n}` }));
+      if (n % 10 === 0) bench.upstream.publish({ title: `Of others ${n}` });
+    }
+    const id = await ambiguous(bench);
+    const before = bench.upstream.pagesRead;
+    assert.equal(await reconcileRow(bench.context, id), 'send again');
+    assert.ok(bench.upstream.pagesRead - before <= 3, `${bench.upstream.pagesRead - before} of 42 pages`);
+  });
+
+  it('beyond posts that were made later than it, for rows that were first sent earlier', async (t) => {
+    const bench = benchFor(t);
+    bench.upstream.pageSize = 10;
+    fill(bench, 100, VARIED);
+    await bench.sweep();
+    const earlier = [];
+    for (let n = 0; n < 25; n++) {
+      earlier.push(await bench.add({ title: `Wish ${n}` }));
+      bench.upstream.outcomes = [unknown()];
+      await push(bench.context, earlier.at(-1) ?? 0);
+      bench.clock.advance(1000);
+    }
+    bench.clock.advance(2 * MINUTE);
+    const id = await bench.add();
+    bench.upstream.outcomes = [unknown()];
+    await push(bench.context, id);
+    assert.equal((await reconcile(bench.context)).get(earlier[0] ?? 0), 'send again');
+    bench.upstream.publish();
+    for (const row of earlier) await published(bench, row);
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, id), 'found');
   });
 
   it('concludes nothing if a newest-first list leaves out the newest posts that the mirror knows', async (t) => {

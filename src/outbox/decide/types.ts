@@ -217,7 +217,8 @@ export interface KnownPost {
   created: string | null;
   /** Of the row that it confirms, if any. */
   row: number | null;
-  first_sent_at: string | null;
+  /** When the last attempt of that row began. */
+  sent_at: string | null;
   email: string | null;
   matched: string | null;
 }

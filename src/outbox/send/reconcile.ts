@@ -70,7 +70,11 @@ export function ask(
   const free = [...posts.values()];
   const words = free.map((post) => ({ ...post, hash: whose.contentHash(post), marks: whose.marksIn(post) }));
   const sent = store.sentLike(words, swept !== undefined);
-  const authors = [...store.sentAuthors(), ...listed.authors, ...sent.flatMap(({ author }) => author ?? [])];
+  const authors = [
+    ...store.sentAuthors(),
+    ...listed.ours.values(),
+    ...sent.flatMap(({ author }) => author ?? []),
+  ];
   const facts = factReader(store, now, listed);
   const sentRows = sent.map((alike) => ({ ...facts(alike.row), ...alike.shown }));
   return whose.decide(rows.map(facts), free, whose.learnPeople(authors), sentRows);

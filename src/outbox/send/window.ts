@@ -10,8 +10,7 @@ export interface Listed {
   /** Posts that are new since the first of the rows was sent, and that no row is bound to; also those that a search found. */
   posts: Map<number, ShownPost>;
   /** Our own posts, and whom they show as their author. */
-  ours: Set<number>;
-  authors: SentAuthor[];
+  ours: Map<number, SentAuthor>;
   /** Why the list may have posts that it did not show; null where it has none. */
   whyNotWhole: string | null;
   /** The list as it was at this time, on our clock: a cache in between may have kept it. */
@@ -19,7 +18,7 @@ export interface Listed {
 }
 
 export function nothingListed(): Listed {
-  const empty = { posts: new Map(), ours: new Set<number>(), authors: [] };
+  const empty = { posts: new Map(), ours: new Map() };
   return { ...empty, whyNotWhole: 'the list was not read', asOf: Number.POSITIVE_INFINITY };
 }
 
@@ -31,7 +30,7 @@ export function windowOf(store: OutboxStore, rows: readonly OutboxRow[]): Window
   return { sentAt, known_max_id, isListKnown: Date.parse(store.knowledge().sweptAt ?? '') < sentAt };
 }
 
-/** So many rows in falling order, and so many old ones in a row, are no chance: the rest of the list is older. */
+/** So many rows in falling order, and so many of them old, are no chance: the rest of the list is older. */
 const OLD_ROWS = 20;
 /** Of the posts that the mirror knows, so many may be gone since it last looked. */
 const MISSING = { share: 0.02, least: 2 };
@@ -49,7 +48,7 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
     for (const post of page.rows) {
       if (!shown.has(post.id) && known.get(post.id)?.first_seen_at) mirrored++;
       shown.set(post.id, post);
-      oldRows = note(listed, post, known.get(post.id), window) ? 0 : oldRows + 1;
+      if (isOld(listed, post, known.get(post.id), window)) oldRows++;
     }
     unreadable += page.rejects.filter(({ id }) => id === null || id > (window.known_max_id ?? -1)).length;
     end = oldRows >= OLD_ROWS ? endOf([...shown.values()]) : undefined;
@@ -63,19 +62,17 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
   return end !== undefined;
 }
 
-/** Returns whether it is new: one of ours is as old as the first attempt of its row. */
-function note(listed: Listed, post: Post, known: KnownPost | undefined, window: Window): boolean {
-  if (known && known.row !== null) {
-    listed.ours.add(post.id);
-    const { id: creator_id, email: shown } = post.creator;
-    if (known.matched !== 'part') listed.authors.push({ asked: known.email, shown, creator_id });
-    return Date.parse(known.first_sent_at ?? '') >= window.sentAt;
-  }
+/** Returns whether it is old: one of ours is as old as the last attempt of its row, which may have made it. */
+function isOld(listed: Listed, post: Post, known: KnownPost | undefined, window: Window): boolean {
   // A service may give the number of a deleted post to a new one: made at another time, the mirror has not seen it.
-  const isSeen = known?.first_seen_at && known.created && timeOf(known.created) === timeOf(post.created);
-  const shown = { ...fromList(post), firstSeenAt: isSeen ? Date.parse(known.first_seen_at ?? '') : null };
-  if (isNew(window, shown)) listed.posts.set(post.id, shown);
-  return isNew(window, shown);
+  const isSeen = known?.created && timeOf(known.created) === timeOf(post.created);
+  const seenAt = Date.parse(known?.sent_at ?? ((isSeen && known.first_seen_at) || '')) || null;
+  const shown = { ...fromList(post), firstSeenAt: seenAt };
+  if (known && known.row !== null) {
+    const { id: creator_id, email } = post.creator;
+    if (known.matched !== 'part') listed.ours.set(post.id, { asked: known.email, shown: email, creator_id });
+  } else if (isNew(window, shown)) listed.posts.set(post.id, shown);
+  return !isNew(window, shown);
 }
 
 /** All posts with a higher number and a later date were shown, by a list that falls by one of them. Equal dates are no order. */

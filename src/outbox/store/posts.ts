@@ -114,7 +114,8 @@ export function postReader(db: Db) {
     UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
     UNION ${columns} WHERE p.id IN (${namedIds}) AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
-    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.first_sent_at, o.email, o.matched, o.id AS row
+    SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.email, o.matched, o.id AS row,
+           (SELECT max(started_at) FROM outbox_attempts WHERE outbox_id = o.id) AS sent_at
       FROM json_each(?) j LEFT JOIN posts p ON p.id = j.value LEFT JOIN outbox o ON o.post_id = j.value
      WHERE p.id IS NOT NULL OR o.id IS NOT NULL`);
   const live = scalar(db)<[], number>(`
