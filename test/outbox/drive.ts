@@ -14,7 +14,8 @@ export interface DriveOptions {
   perMinute: number;
 }
 
-const POLL_MS = 500;
+/** How long it looks away: what is due is known, but not what another process does. */
+const POLL_MS = 10_000;
 
 /**
  * The sender of the service on the clock of a test, without the queue, which knows no other clock than the system's: sends and

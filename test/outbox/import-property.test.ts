@@ -73,7 +73,7 @@ describe('any file, killed at any commit, run again and grown', () => {
         assert.deepEqual(new Set(found), wanted);
         assert.equal(found.length, wanted.size);
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   });
 });

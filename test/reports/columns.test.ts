@@ -35,7 +35,7 @@ const RECOMPUTED = {
 } as const;
 
 describe('what reports add up', () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of [1, 2]) {
     it(`equals the tables after random changes, deletions, returns, moves, renames and an erasure (${seed})`, async () => {
       const mirror = openTestMirror();
       try {

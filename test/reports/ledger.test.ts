@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { calendarOf } from '../../src/reports/moment.ts';
 import { readOverview } from '../../src/reports/overview.ts';
 import type { Row } from '../../src/reports/report.ts';
@@ -87,89 +87,101 @@ function weekByHand({ looks }: Ledger, gains: readonly Gain[], begins: number, b
 }
 
 for (const seed of [1, 2, 3])
-  describe(`the figures of a ledger with pauses, deletions, moves and finished posts (${seed})`, () => {
-    it('votes are one figure for a week in every report, and no figure where nobody looked', async (t) => {
-      const { ledger, story, ask } = await tellLedger(t, seed);
-      const gains = gainsOf(ledger);
-      const since = '2026-01-05';
-      for (const board of [null, 1]) {
-        const scope = board === null ? {} : { board: String(board) };
-        const { rows } = await ask('votes', { since, ...scope });
-        for (const row of rows) {
-          const begins = Date.parse(String(row.week));
-          const meant = weekByHand(ledger, gains, begins, board);
-          assert.partialDeepStrictEqual(row, meant, String(row.week));
-          const alone = await ask('votes', {
-            since: String(row.week),
-            until: text(begins + 7 * DAY),
-            ...scope,
-          });
-          assert.partialDeepStrictEqual(alone.rows, [meant], `${row.week} by itself`);
-        }
-        assert.ok(rows.some(({ gained }) => gained === null));
-        const overview = await ask('overview', { since, ...scope });
-        const sum = rows.reduce((all, { gained }) => all + Number(gained ?? 0), 0);
-        assert.equal(overview.rows[1]?.recent, sum);
-        const page = await readPage(story, ledger, since, scope);
-        assert.equal(
-          page.newVotes.reduce((all: number, votes) => all + (votes ?? 0), 0),
-          sum,
-        );
-        assert.equal(page.figures.votes.recent, sum);
-      }
-    });
+  test(`the figures of a ledger with pauses, deletions, moves and finished posts (${seed})`, async (told) => {
+    const { ledger, story, ask } = await tellLedger(told, seed);
 
-    it('days and weeks say since when the mirror watches, where it paused and what is not over', async (t) => {
-      const { ledger, story } = await tellLedger(t, seed);
-      const page = await readPage(story, ledger, '2025-12-28', {});
-      assert.equal(page.watching.since, text(ledger.looks[0]?.at ?? 0));
-      assert.deepEqual(
-        page.watching.gaps,
-        ledger.looks.flatMap(({ at }, i) => {
-          const before = ledger.looks[i - 1]?.at ?? at;
-          return at - before > 2 * DAY ? [{ from: text(before), until: text(at) }] : [];
-        }),
-      );
-      for (const [i, day] of page.times.entries()) {
-        const begins = Date.parse(day);
-        const look = ledger.looks.find(({ at }) => at >= begins && at < begins + DAY);
-        const last = ledger.looks.findLast(({ at }) => at < begins);
-        assert.equal(page.newVotes[i] === null, look === undefined, day);
-        const isPause = look !== undefined && last !== undefined && last.at < begins - DAY;
-        assert.equal(page.buckets[i]?.sinceLook ?? null, isPause ? UTC.clockAt(text(last.at)) : null, day);
-      }
-      const week = (await story.ask('votes', { now: ledger.now, since: '2026-01-05' })).watching.unfinished;
-      assert.equal(week, '2026-02-09');
-    });
-
-    it('posts gain what was seen to come, and finished ones are left out of rankings unless asked', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
-      const [since, until] = ['2026-01-08', '2026-01-29'];
-      const gains = within(gainsOf(ledger), Date.parse(since), Date.parse(until));
-      const last = ledger.looks.at(-1)?.posts ?? new Map<number, Post>();
-      for (const includeClosed of [undefined, true]) {
-        const meant = [...Map.groupBy(gains, ({ post }) => post)]
-          .map(([post, own]) => ({ post, gained: total(own) }))
-          .filter(
-            ({ post, gained }) =>
-              gained > 0 && last.has(post) && (includeClosed || last.get(post)?.status !== 3),
+    await told.test(
+      'votes are one figure for a week in every report, and no figure where nobody looked',
+      async () => {
+        const gains = gainsOf(ledger);
+        const since = '2026-01-05';
+        for (const board of [null, 1]) {
+          const scope = board === null ? {} : { board: String(board) };
+          const { rows } = await ask('votes', { since, ...scope });
+          for (const row of rows) {
+            const begins = Date.parse(String(row.week));
+            const meant = weekByHand(ledger, gains, begins, board);
+            assert.partialDeepStrictEqual(row, meant, String(row.week));
+            const alone = await ask('votes', {
+              since: String(row.week),
+              until: text(begins + 7 * DAY),
+              ...scope,
+            });
+            assert.partialDeepStrictEqual(alone.rows, [meant], `${row.week} by itself`);
+          }
+          assert.ok(rows.some(({ gained }) => gained === null));
+          const overview = await ask('overview', { since, ...scope });
+          const sum = rows.reduce((all, { gained }) => all + Number(gained ?? 0), 0);
+          assert.equal(overview.rows[1]?.recent, sum);
+          const page = await readPage(story, ledger, since, scope);
+          assert.equal(
+            page.newVotes.reduce((all: number, votes) => all + (votes ?? 0), 0),
+            sum,
           );
-        const { rows } = await ask('gaining-posts', { since, until, limit: 1000, includeClosed });
-        assert.deepEqual(rows.map(({ post, gained }) => ({ post, gained })).sort(byPost), meant.sort(byPost));
-      }
-    });
+          assert.equal(page.figures.votes.recent, sum);
+        }
+      },
+    );
 
-    it('climbers are those whose gain is the least likely beside other posts of their board and age', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
-      const since = '2026-01-20';
-      const report = await ask('climbers', { since, includeClosed: true, limit: 1000 });
-      const meant = climbersByHand(ledger, Date.parse(since));
-      assert.deepEqual(pick(report, 'post', 'gained', 'usual'), meant);
-      assert.ok(meant.every(([, gained]) => Number(gained) >= 3));
-    });
+    await told.test(
+      'days and weeks say since when the mirror watches, where it paused and what is not over',
+      async () => {
+        const page = await readPage(story, ledger, '2025-12-28', {});
+        assert.equal(page.watching.since, text(ledger.looks[0]?.at ?? 0));
+        assert.deepEqual(
+          page.watching.gaps,
+          ledger.looks.flatMap(({ at }, i) => {
+            const before = ledger.looks[i - 1]?.at ?? at;
+            return at - before > 2 * DAY ? [{ from: text(before), until: text(at) }] : [];
+          }),
+        );
+        for (const [i, day] of page.times.entries()) {
+          const begins = Date.parse(day);
+          const look = ledger.looks.find(({ at }) => at >= begins && at < begins + DAY);
+          const last = ledger.looks.findLast(({ at }) => at < begins);
+          assert.equal(page.newVotes[i] === null, look === undefined, day);
+          const isPause = look !== undefined && last !== undefined && last.at < begins - DAY;
+          assert.equal(page.buckets[i]?.sinceLook ?? null, isPause ? UTC.clockAt(text(last.at)) : null, day);
+        }
+        const week = (await story.ask('votes', { now: ledger.now, since: '2026-01-05' })).watching.unfinished;
+        assert.equal(week, '2026-02-09');
+      },
+    );
 
-    it('times in a status count those that are not over, by board too', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
+    await told.test(
+      'posts gain what was seen to come, and finished ones are left out of rankings unless asked',
+      async () => {
+        const [since, until] = ['2026-01-08', '2026-01-29'];
+        const gains = within(gainsOf(ledger), Date.parse(since), Date.parse(until));
+        const last = ledger.looks.at(-1)?.posts ?? new Map<number, Post>();
+        for (const includeClosed of [undefined, true]) {
+          const meant = [...Map.groupBy(gains, ({ post }) => post)]
+            .map(([post, own]) => ({ post, gained: total(own) }))
+            .filter(
+              ({ post, gained }) =>
+                gained > 0 && last.has(post) && (includeClosed || last.get(post)?.status !== 3),
+            );
+          const { rows } = await ask('gaining-posts', { since, until, limit: 1000, includeClosed });
+          assert.deepEqual(
+            rows.map(({ post, gained }) => ({ post, gained })).sort(byPost),
+            meant.sort(byPost),
+          );
+        }
+      },
+    );
+
+    await told.test(
+      'climbers are those whose gain is the least likely beside other posts of their board and age',
+      async () => {
+        const since = '2026-01-20';
+        const report = await ask('climbers', { since, includeClosed: true, limit: 1000 });
+        const meant = climbersByHand(ledger, Date.parse(since));
+        assert.deepEqual(pick(report, 'post', 'gained', 'usual'), meant);
+        assert.ok(meant.every(([, gained]) => Number(gained) >= 3));
+      },
+    );
+
+    await told.test('times in a status count those that are not over, by board too', async () => {
       for (const since of [undefined, '2026-01-20'])
         for (const by of [undefined, 'board']) {
           const { rows } = await ask('time-in-status', { since, by });
@@ -177,14 +189,12 @@ for (const seed of [1, 2, 3])
         }
     });
 
-    it('first replies count those that still wait, by board too', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
+    await told.test('first replies count those that still wait, by board too', async () => {
       const { rows } = await ask('first-reply', { since: '2025-12-15', by: 'board' });
       assert.deepEqual(sorted(rows), sorted(repliesByHand(ledger, Date.parse('2025-12-15'))));
     });
 
-    it('two periods side by side have the figures of each', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
+    await told.test('two periods side by side have the figures of each', async () => {
       const [before, since, until] = ['2026-01-24', '2026-01-31', '2026-02-07'];
       const { rows } = await ask('gaining-posts', {
         ...{ since, until, against: 'previous', includeClosed: true, limit: 1000 },
@@ -201,8 +211,7 @@ for (const seed of [1, 2, 3])
       }
     });
 
-    it('a segment has the votes of the posts that its people wrote', async (t) => {
-      const { ledger, story, ask } = await tellLedger(t, seed);
+    await told.test('a segment has the votes of the posts that its people wrote', async (t) => {
       await importPro(t, story);
       const authors = new Map(
         ledger.looks.flatMap(({ posts }) => [...posts].map(([id, post]) => [id, post.creator])),
@@ -215,8 +224,7 @@ for (const seed of [1, 2, 3])
       }
     });
 
-    it('list as shipped what was seen to become done, with who asked for it', async (t) => {
-      const { ledger, ask } = await tellLedger(t, seed);
+    await told.test('list as shipped what was seen to become done, with who asked for it', async () => {
       const since = '2026-01-20';
       const done = staysOf(ledger).filter(
         ({ status, began, ended }) => status === 3 && ended === null && (began ?? 0) >= Date.parse(since),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { anyText } from './any-text.ts';
 
-/** Apart from the rows of `wire.ts`: to make ready for any text takes a second of the processor in each process. */
-export const wellFormedText = fc.string({ unit: 'binary', maxLength: 40 });
+export const wellFormedText = anyText({ maxLength: 40 });
 const id = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const count = fc.maxSafeInteger();
 const moment = fc

@@ -216,12 +216,12 @@ describe('what people write is not changed', () => {
     assert.equal(file.rows[1]?.line, 350_003);
   });
 
-  test('two thousand columns are read', async () => {
-    const names = Array.from({ length: 2_000 }, (_, i) => (i === 1_998 ? 'title' : `c${i}`));
+  test('a thousand columns are read', async () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => (i === 998 ? 'title' : `c${i}`));
     const cells = names.map((_, i) => String(i));
     const file = await read(`${names.join(';')}\n${cells.join(';')}\n`, { board: 'b' });
-    assert.equal(accepted(file.rows[0]).post.title, '1998');
-    assert.equal(file.ignored.length, 1_999);
+    assert.equal(accepted(file.rows[0]).post.title, '998');
+    assert.equal(file.ignored.length, 999);
     assert.deepEqual(file.rows[0]?.cells, cells);
   });
 });
