@@ -141,6 +141,16 @@ function processorOf({ pid }: Service, part: '' | 'main' = ''): number {
 const times = { pages: [] as number[], creates: [] as number[] };
 let created = 0;
 
+/** Milliseconds of the head passes over posts that the good sources began since then and completed. */
+function headsSince(then: number): number[] {
+  const sql = `SELECT (julianday(finished_at) - julianday(started_at)) * 86400000 FROM sync_runs
+    WHERE resource = 'posts' AND mode = 'head' AND outcome = 'complete' AND started_at >= ?`;
+  const since = new Date(then).toISOString();
+  return GOOD.flatMap((name) =>
+    inMirror(mirrorOf(name), (db) => db.prepare(sql).pluck().all(since) as number[]),
+  );
+}
+
 /** A page of a good source, and a post for it. */
 async function visit(service: Service, name: string): Promise<void> {
   const timed = async (into: number[], path: string, body?: object): Promise<void> => {
@@ -169,9 +179,10 @@ function told(list: number[]): string {
 /** What pages and creates took for so long, and the main thread for one of both. */
 async function measured(service: Service, ms: number): Promise<string> {
   const before = processorOf(service, 'main');
+  const began = Date.now();
   await visitFor(service, ms);
   const round = (processorOf(service, 'main') - before) / Math.max(1, times.pages.length);
-  return `pages ${told(times.pages)}\n       creates ${told(times.creates)}\n       main thread ${round.toFixed(1)} ms a round, ${memoryOf(service)}`;
+  return `pages ${told(times.pages)}\n       creates ${told(times.creates)}\n       head passes ${told(headsSince(began))}\n       main thread ${round.toFixed(1)} ms a round, ${memoryOf(service)}`;
 }
 
 function say(text: string): void {
@@ -200,7 +211,7 @@ try {
   );
   // The first visit opens the pages of a source.
   await measured(service, 20_000);
-  say(`alone: ${await measured(service, 60_000)}`);
+  say(`alone: ${await measured(service, Math.min(killS, 300) * 1000)}`);
   sandboxes.get('losing')?.faults.set('empty every=2 on=lists');
   writeSources([...small, 'hanging', 'refusing', 'large']);
   const end = performance.now() + minutes * 60_000;
