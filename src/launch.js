@@ -8,6 +8,9 @@ import { setFlagsFromString } from 'node:v8';
 // less. In src/cli/sync.ts it grows a little.
 const isLean = ['start', 'mcp', 'sync'].some((command) => process.argv.includes(command));
 if (isLean) setFlagsFromString('--semi-space-growth-factor=1');
+// V8 lets its space for older objects grow to a multiple of what lives before it collects. With a third more at most, a service of
+// twenty sources takes 463 MB instead of 595 while it reads all of them for the first time, in the same time.
+if (process.argv.includes('start')) setFlagsFromString('--heap-growing-percent=30');
 // The checkout runs its TypeScript; a package has what "npm run build" made of it, for Node strips no types below node_modules.
 const source = join(import.meta.dirname, 'main.ts');
 const isCheckout = existsSync(source);
