@@ -208,7 +208,7 @@ describe('looking for the post of an unclear attempt', () => {
     assert.equal(await reconcileRow(bench.context, id), 'later');
     assert.match(
       (await bench.row(id)).last_error ?? '',
-      /does not show what was sent last to the same board/,
+      /does not show the post that was sent last to the same board/,
     );
     bench.clock.advance(7 * HOUR);
     assert.equal(await reconcileRow(bench.context, id), 'uncertain');

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
+import { writeListed } from '../../src/app.ts';
 import { codeOf } from '../../src/base/errors.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import type { OutboxContext } from '../../src/outbox/send/context.ts';
@@ -62,6 +63,7 @@ interface World {
   mirror: Mirror;
   rival: Rival;
   open: () => OutboxStore;
+  observe: NonNullable<OutboxContext['observe']>;
   crashEvery: number;
   freezeEvery: number;
   crashes: number;
@@ -122,6 +124,7 @@ function build(
     mirror,
     rival: rivalTo(stores.rival, clock),
     open,
+    observe: (posts) => writeListed(stores.mirror, posts, clock.now()),
     crashEvery: options.crashEvery ?? 400,
     freezeEvery: options.freezeEvery ?? 2000,
     crashes: 0,
@@ -155,6 +158,7 @@ async function oneProcess(world: World): Promise<boolean> {
     createMs: CREATE_MS,
     settleMs: SETTLE_MS,
     random: () => world.random.next(),
+    observe: world.observe,
   };
   try {
     await drive(context, { batch: null, perMinute: PER_MINUTE });

@@ -8,7 +8,7 @@ import { isUnspaced } from '../../text/words.ts';
  * Which post is this row's? An unclear row may have left a post, and the API has no key to ask for it by. So four facts of the row and of
  * each post are compared, and one table decides. Nothing here reads, writes or waits.
  *
- *   new     the post was not there before the row's first attempt: see `isNew`
+ *   new     by its number; else by when the mirror first saw it; else where the whole list was known before; else by its date
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
  *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
  *   text    `marked`, `exact`, `same`, `part`, `near` or `far`, the most alike first: see `textOf`
@@ -88,11 +88,7 @@ export type Verdict =
   | { kind: 'uncertain'; posts: number[] }
   | { kind: 'send again' };
 
-export interface Decision {
-  verdicts: Map<number, Verdict>;
-  /** Second posts by the row that has its post. */
-  seconds: Map<number, number[]>;
-}
+export type Decision = ReturnType<typeof decide>;
 
 interface Pair {
   row: SentRow;
@@ -107,13 +103,13 @@ interface Pair {
   common: number;
 }
 
-/** `unclear`: all rows without a post, those under way too. `sent`: rows that have their post, of which others may be second posts. */
+/** Of `unclear` rows, those under way too, verdicts; of rows that have their post, `sent` or found, second posts. */
 export function decide(
   unclear: readonly SentRow[],
   posts: readonly ShownPost[],
   people: People,
   sent: readonly SentRow[] = [],
-): Decision {
+) {
   const shown = posts.toSorted((a, b) => a.id - b.id).map(foldedOf);
   const rows = [...unclear, ...sent].sort((a, b) => a.id - b.id);
   const pairs = rows.flatMap((row) => pairsOf(row, shown, people)).sort(byLikeness);
@@ -124,7 +120,7 @@ export function decide(
   const found = new Map<SentRow, Pair | null>(sent.map((row) => [row, null]));
   const isOpen = ({ row, post }: Pair): boolean => !given.has(post) && !found.has(row);
   for (const pair of certain) {
-    const isRival = (other: Pair): boolean => other.rank <= pair.rank && other.words !== pair.words;
+    const isRival = ({ rank, words }: Pair): boolean => rank <= pair.rank && words !== pair.words;
     if (!isOpen(pair) || ofPost.get(pair.post)?.some(isRival)) continue;
     given.add(pair.post);
     found.set(pair.row, pair);
@@ -136,8 +132,8 @@ export function decide(
     seconds.set(row.id, [...(seconds.get(row.id) ?? []), post.id]);
   }
   const left = pairs.filter(isOpen);
-  const best = new Map(left.toReversed().map((pair) => [pair.post, pair]));
-  const open = left.filter((pair) => byLikeness(pair, best.get(pair.post) ?? pair) === 0);
+  const best = Map.groupBy(left, ({ post }) => post);
+  const open = left.filter((pair) => byLikeness(pair, best.get(pair.post)?.[0] ?? pair) === 0);
   const verdicts = unclear.map((row): [number, Verdict] => [row.id, verdictOn(row, found.get(row), open)]);
   return { verdicts: new Map(verdicts), seconds };
 }
@@ -148,8 +144,7 @@ const WANTED = 'a post that could be this one may still prove to be another rowâ
 function verdictOn(row: SentRow, found: Pair | null | undefined, open: readonly Pair[]): Verdict {
   if (found) return { kind: 'confirmed', post: found.post, how: found.text };
   const posts = open.filter((pair) => pair.row === row).map(({ post }) => post.id);
-  const others = open.filter((pair) => pair.row !== row && posts.includes(pair.post.id));
-  const isWanted = others.some((pair) => pair.row.isUnderWay);
+  const isWanted = open.some((pair) => pair.row.isUnderWay && posts.includes(pair.post.id));
   const why = posts.length === 0 ? row.whyUnread : isWanted ? WANTED : null;
   if (why !== null && row.waitedMs < PATIENCE_MS) return { kind: 'later', posts, why };
   if (posts.length === 0 && row.named !== null) posts.push(row.named);
@@ -178,27 +173,14 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
   });
 }
 
-/** Clocks are slow, times are local, and some services tell the day only. Half an hour is enough where an old number says the same. */
-const TOLERANCE_MS = { date: 24 * 3_600_000, dateAndNumber: 1_800_000 };
-
 export type Window = Pick<SentRow, 'sentAt' | 'known_max_id' | 'isListKnown'>;
 
-/** By its number; else by when the mirror first saw it; else it is new where the whole list was known; else by its date. */
+/** A date may be a day early: clocks are slow, times are local, and some services tell the day only. With an old number, half an hour. */
 export function isNew(row: Window, { id, firstSeenAt, createdAt }: ShownPost): boolean {
   if (row.known_max_id !== null && id > row.known_max_id) return true;
   if (firstSeenAt !== null && firstSeenAt < row.sentAt) return false;
-  const tolerance = row.known_max_id === null ? TOLERANCE_MS.date : TOLERANCE_MS.dateAndNumber;
-  return row.isListKnown || createdAt === null || createdAt + tolerance >= row.sentAt;
-}
-
-/** What our own posts have shown. */
-export interface People {
-  /** Whom an account has stood for; a person is a mailbox, and the owner of the token that of an empty address. */
-  holders: ReadonlyMap<number, ReadonlySet<string>>;
-  /** Accounts that were shown for more than one person. */
-  shared: ReadonlySet<number>;
-  /** Whether customers are shown with the address that they were sent with: a service may hide, mask or replace it. */
-  areAddressesTrue: boolean;
+  const earlyMs = row.known_max_id === null ? 24 * 3_600_000 : 1_800_000;
+  return row.isListKnown || createdAt === null || createdAt + earlyMs >= row.sentAt;
 }
 
 export interface SentAuthor {
@@ -208,20 +190,24 @@ export interface SentAuthor {
   creator_id: number;
 }
 
+/** A person is a mailbox, and the owner of the token that of an empty address. */
 const OWNER = mailbox('');
 
-export function learnPeople(sent: readonly SentAuthor[]): People {
+export type People = ReturnType<typeof learnPeople>;
+
+/** What our own posts have shown. */
+export function learnPeople(sent: readonly SentAuthor[]) {
+  /** Whom an account has stood for. */
   const holders = new Map<number, Set<string>>();
   for (const { asked, creator_id } of sent)
     holders.set(creator_id, (holders.get(creator_id) ?? new Set()).add(mailbox(asked ?? '')));
   const customers = sent.filter(({ asked }) => asked !== null);
-  const standIns = customers.filter(({ asked, shown }) => mailbox(shown ?? '') !== mailbox(asked ?? ''));
-  const isShared = (account: number): boolean => (holders.get(account)?.size ?? 0) > 1;
-  return {
-    holders,
-    shared: new Set(standIns.map(({ creator_id }) => creator_id).filter(isShared)),
-    areAddressesTrue: customers.length === 0 || standIns.length < customers.length,
-  };
+  const replaced = customers.filter(({ asked, shown }) => mailbox(shown ?? '') !== mailbox(asked ?? ''));
+  /** Accounts that are shown in place of a customer's. */
+  const standIns = new Set(replaced.map(({ creator_id }) => creator_id));
+  /** Whether customers are shown with the address that they were sent with: a service may hide, mask or replace it. */
+  const areAddressesTrue = customers.length === 0 || replaced.length < customers.length;
+  return { holders, standIns, areAddressesTrue };
 }
 
 /**
@@ -230,15 +216,11 @@ export function learnPeople(sent: readonly SentAuthor[]): People {
  * account that is not this person's, where this person or the account is known by another post of ours (`other`); for the owner, whether
  * the author is of the team; for a customer, the name.
  */
-export function authorOf(
-  { email, full_name }: Pick<SentRow, 'email' | 'full_name'>,
-  post: Pick<ShownPost, 'creator_id' | 'email' | 'name' | 'is_team'>,
-  people: People,
-): Author {
+export function authorOf({ email, full_name }: SentRow, post: ShownPost, people: People): Author {
   const person = mailbox(email ?? '');
   const holders = people.holders.get(post.creator_id) ?? new Set();
   if (holders.has(person)) return 'ours';
-  if (person !== OWNER && people.shared.has(post.creator_id))
+  if (person !== OWNER && people.standIns.has(post.creator_id) && holders.size > 1)
     return people.areAddressesTrue ? 'shared' : 'ours';
   const shown = emailKey(post.email ?? '');
   if (person !== OWNER && people.areAddressesTrue && /^[^*]+@[^*]+$/.test(shown))

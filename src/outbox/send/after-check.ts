@@ -3,7 +3,7 @@ import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import { authorOf, foldedOf, learnPeople, type ShownPost, textOf } from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
-import { ask, factReader, moveOf } from './reconcile.ts';
+import { ask, factReader, moveRow } from './reconcile.ts';
 import { nothingListed } from './window.ts';
 
 /** Posts are looked at for as long as a row that they are possible for is unclear, and no longer than this. */
@@ -29,11 +29,8 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const told = changed.map(([id]) => store.find(id));
   for (const row of rows.filter(({ state }) => state === 'uncertain')) {
     const verdict = verdicts.get(row.id);
-    if (verdict?.kind !== 'confirmed' && verdict?.kind !== 'uncertain') continue;
-    const [transition, change] = moveOf(row, verdict);
-    const isNews = (change.candidates ?? []).some((id) => !row.candidates.includes(id));
-    if (isNews || change.postId !== undefined) store.move(row.id, transition, { now, ...change });
-    if (isNews) told.push(store.find(row.id));
+    if (verdict && moveRow(store, row, verdict, { now }) && verdict.kind === 'uncertain')
+      told.push(store.find(row.id));
   }
   return [...displaced, ...told.flatMap((row) => row ?? [])];
 }

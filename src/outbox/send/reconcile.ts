@@ -2,6 +2,7 @@ import { crashPoint } from '../../base/crash.ts';
 import { counted } from '../../text/text.ts';
 import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow, RowChange, Transition } from '../decide/types.ts';
+import type { Verdict } from '../decide/whose.ts';
 import * as whose from '../decide/whose.ts';
 import type { OutboxStore } from '../store/store.ts';
 import type { OutboxContext } from './context.ts';
@@ -70,24 +71,17 @@ export function ask(
   const free = [...posts.values()];
   const words = free.map((post) => ({ ...post, hash: whose.contentHash(post), marks: whose.marksIn(post) }));
   const sent = store.sentLike(words, swept !== undefined);
-  const authors = [
-    ...store.sentAuthors(),
-    ...listed.ours.values(),
-    ...sent.flatMap(({ author }) => author ?? []),
-  ];
+  const shown = [...listed.ours.values(), ...sent.flatMap(({ author }) => author ?? [])];
+  const people = whose.learnPeople([...store.sentAuthors(), ...shown]);
   const facts = factReader(store, now, listed);
   const sentRows = sent.map((alike) => ({ ...facts(alike.row), ...alike.shown }));
-  return whose.decide(rows.map(facts), free, whose.learnPeople(authors), sentRows);
+  return whose.decide(rows.map(facts), free, people, sentRows);
 }
 
 /** What the table asks of a row. What is the same for many rows is read once. */
-export function factReader(
-  store: OutboxStore,
-  now: number,
-  listed: list.Listed,
-): (row: OutboxRow) => whose.SentRow {
+export function factReader(store: OutboxStore, now: number, listed: list.Listed) {
   const [marks, latest] = [store.marks(), store.latestSent()];
-  return (row) => {
+  return (row: OutboxRow): whose.SentRow => {
     const sentAt = Date.parse(row.first_sent_at ?? '');
     const last = row.state === 'ambiguous' ? store.attempts(row.id).at(-1) : undefined;
     const lastSentAt = last ? Date.parse(last.started_at) : sentAt;
@@ -120,20 +114,16 @@ function concludeAll(context: OutboxContext, listed: list.Listed): Map<number, R
   return results;
 }
 
-/** Moves a row along the transition of its verdict. Null where none begins at its state: a verdict changes nothing there. */
-export function conclude(
-  { store, clock, settleMs, random, onWindow }: OutboxContext,
-  row: OutboxRow,
-  verdict: whose.Verdict,
-): ReconcileResult | null {
+/** Null where nothing changes. */
+export function conclude(context: OutboxContext, row: OutboxRow, verdict: Verdict): ReconcileResult | null {
+  const { store, clock, settleMs, random, onWindow } = context;
   const now = clock.now();
   if (verdict.kind === 'later' && verdict.posts.length === 0) {
     if (row.state === 'ready') return null;
     onWindow?.(verdict.why);
   }
   const notBefore = verdict.kind === 'later' ? now + Math.max(settleMs, backoff(row, now, random)) : null;
-  const [transition, change] = moveOf(row, verdict);
-  const isMoved = store.move(row.id, transition, { now, notBefore, ...change }) !== null;
+  const isMoved = moveRow(store, row, verdict, { now, notBefore });
   // The store refuses where a person has meanwhile said that the post is another row's.
   if (verdict.kind === 'confirmed') return isMoved ? 'found' : 'later';
   return isMoved ? verdict.kind : null;
@@ -142,27 +132,27 @@ export function conclude(
 /** More than a person compares. */
 const MOST_CANDIDATES = 5;
 
-/** Where a verdict leads a row, and what changes with that. */
-export function moveOf(
-  { state, not_found }: OutboxRow,
-  verdict: whose.Verdict,
-): [Transition, Omit<RowChange, 'now'>] {
+/** Along the transition of its verdict. False where none begins at its state, and where a person who has to decide has seen all posts. */
+export function moveRow(store: OutboxStore, row: OutboxRow, verdict: Verdict, change: RowChange): boolean {
+  const move = (transition: Transition, more: Omit<RowChange, 'now'>): boolean =>
+    store.move(row.id, transition, { ...change, ...more }) !== null;
   switch (verdict.kind) {
     case 'confirmed': {
       const { id: postId, url } = verdict.post;
-      return [TRANSITIONS.found, { postId, url, matched: verdict.how, error: null }];
+      return move(TRANSITIONS.found, { postId, url, matched: verdict.how, error: null });
     }
     case 'uncertain': {
-      const count = verdict.posts.length;
-      const missing = `not in the list after ${counted(not_found + 1, 'unclear attempt')}`;
+      const [count, candidates] = [verdict.posts.length, verdict.posts.slice(0, MOST_CANDIDATES)];
+      if (row.state === 'uncertain' && candidates.every((id) => row.candidates.includes(id))) return false;
+      const missing = `not in the list after ${counted(row.not_found + 1, 'unclear attempt')}`;
       const error = count === 0 ? missing : `${counted(count, 'post')} could be this one`;
-      return [TRANSITIONS.park, { candidates: verdict.posts.slice(0, MOST_CANDIDATES), error }];
+      return move(TRANSITIONS.park, { candidates, error });
     }
     case 'later':
-      return [state === 'ready' ? TRANSITIONS.defer : TRANSITIONS.recheck, { error: verdict.why }];
+      return move(row.state === 'ready' ? TRANSITIONS.defer : TRANSITIONS.recheck, { error: verdict.why });
     case 'send again': {
       const error = 'the list shows no post that could be this one, after an unclear attempt';
-      return [TRANSITIONS.sendAgain, { notFound: not_found + 1, error }];
+      return move(TRANSITIONS.sendAgain, { notFound: row.not_found + 1, error });
     }
   }
 }

@@ -56,9 +56,10 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
   }
   const live = store.liveCount(end);
   observe?.([...shown.values()]);
-  const isWhole = live - mirrored <= Math.max(MISSING.least, live * MISSING.share);
-  const gaps = isWhole ? null : `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
-  listed.whyNotWhole = unreadable > 0 ? `the list showed new posts that cannot be read` : gaps;
+  listed.whyNotWhole = null;
+  if (live - mirrored > Math.max(MISSING.least, live * MISSING.share))
+    listed.whyNotWhole = `the list showed ${mirrored} of the ${live} posts that the mirror knows`;
+  if (unreadable > 0) listed.whyNotWhole = 'the list showed new posts that cannot be read';
   return end !== undefined;
 }
 
@@ -84,6 +85,9 @@ function endOf(posts: readonly Post[]): { id: number; created: string } | undefi
   return falls(dates) ? { id: 0, created: dates.at(-1) ?? '' } : undefined;
 }
 
+/** After so many unclear attempts a later post has to be listed, before the row is sent again. */
+const MOST_UNCLEAR = 4;
+
 /** Why the read may not have shown the post of this row; null where it would have. */
 export function whyUnread(
   { asOf, whyNotWhole, ours }: Listed,
@@ -91,21 +95,15 @@ export function whyUnread(
   lastSentAt: number,
   sent: readonly SentPost[],
 ): string | null {
-  if (asOf < Date.parse(not_before ?? '')) return CACHED;
+  if (asOf < Date.parse(not_before ?? '')) return 'a cache in between showed an older list';
   if (whyNotWhole !== null) return whyNotWhole;
   const alike = sent.filter((post) => post.kind === kind && post.board === board);
   if (alike.some(({ id, sentAt }) => Date.parse(sentAt) > lastSentAt && ours.has(id))) return null;
-  const [latest] = alike;
-  if (latest && latest.isMirrored === 0 && !ours.has(latest.id)) return BEHIND;
-  return not_found + 1 < MOST_UNCLEAR ? null : NONE_LATER;
+  // A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either.
+  const isBehind = alike[0]?.isMirrored === 0 && !ours.has(alike[0].id);
+  if (isBehind) return 'the list does not show the post that was sent last to the same board';
+  return not_found + 1 < MOST_UNCLEAR ? null : 'the list shows no post that was sent later to the same board';
 }
-
-const MOST_UNCLEAR = 4;
-const CACHED = 'a cache in between showed the list as it was before this could be listed';
-/** A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either. */
-const BEHIND =
-  'the list does not show what was sent last to the same board, although the service gave it a number';
-const NONE_LATER = 'the list shows no post that was sent later to the same board';
 
 export function fromList({ creator, board, created, ...post }: Post): ShownPost {
   const { id: creator_id, email, name, is_admin, is_team } = creator;
