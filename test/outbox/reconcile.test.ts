@@ -538,6 +538,19 @@ describe('a row that a person lets go', () => {
     assert.equal((await push(bench.context, id)).sent, true);
   });
 
+  it('stays ready although a list that another row is looked for in is not whole', async (t) => {
+    const bench = benchFor(t);
+    const id = await undecided(bench);
+    bench.clock.advance(7 * HOUR);
+    retry(bench, id);
+    const other = await bench.add({ title: 'Invoices', content: 'As a table, please.' });
+    await doubt(bench, other);
+    bench.upstream.rejects = [{ index: 0, id: 2000, reason: 'created is missing', body: '{}' }];
+    const results = await reconcile(bench.context);
+    assert.deepEqual([results.get(id), results.get(other)], [undefined, 'later']);
+    assert.equal((await bench.row(id)).state, 'ready');
+  });
+
   /** Two wishes of one person, of which one post shows what they have in common. Which of them left it, nobody can tell. */
   async function sharing(t: TestContext): Promise<{ bench: Bench; ids: number[] }> {
     const bench = benchFor(t);

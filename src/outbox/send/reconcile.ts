@@ -114,14 +114,17 @@ function concludeAll(context: OutboxContext, listed: list.Listed): Map<number, R
   return results;
 }
 
-/** Null where nothing changes. */
+/** By a post that is, or could be, the row's. */
+export function isHeldUp(verdict: Verdict | undefined): boolean {
+  return verdict?.kind === 'confirmed' || (verdict && 'posts' in verdict ? verdict.posts.length > 0 : false);
+}
+
+/** Null where nothing changes: only a post holds up a row that is about to be sent again. */
 export function conclude(context: OutboxContext, row: OutboxRow, verdict: Verdict): ReconcileResult | null {
   const { store, clock, settleMs, random, onWindow } = context;
   const now = clock.now();
-  if (verdict.kind === 'later' && verdict.posts.length === 0) {
-    if (row.state === 'ready') return null;
-    onWindow?.(verdict.why);
-  }
+  if (row.state === 'ready' && !isHeldUp(verdict)) return null;
+  if (verdict.kind === 'later' && !isHeldUp(verdict)) onWindow?.(verdict.why);
   const notBefore = verdict.kind === 'later' ? now + Math.max(settleMs, backoff(row, now, random)) : null;
   const isMoved = moveRow(store, row, verdict, { now, notBefore });
   // The store refuses where a person has meanwhile said that the post is another row's.

@@ -2,7 +2,7 @@ import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import type { Verdict } from '../decide/whose.ts';
 import type { OutboxContext } from './context.ts';
-import { ask, conclude, type ReconcileResult } from './reconcile.ts';
+import { ask, conclude, isHeldUp, type ReconcileResult } from './reconcile.ts';
 import { postpone } from './settle.ts';
 import { type Listed, nothingListed, readWindow, windowOf } from './window.ts';
 
@@ -28,13 +28,6 @@ export async function checkBeforeResend(
   const verdict = isHeldUp(verdictAmong([row])) ? verdictAmong(store.unclear()) : undefined;
   if (!verdict || !isHeldUp(verdict)) return recheck(context, row);
   return HINDRANCES[conclude(context, row, verdict) ?? 'later'];
-}
-
-/** By a post that is, or could be, the row's. */
-function isHeldUp(verdict: Verdict | undefined): boolean {
-  return (
-    verdict?.kind === 'confirmed' || (verdict !== undefined && 'posts' in verdict && verdict.posts.length > 0)
-  );
 }
 
 const HINDRANCES: Record<ReconcileResult, ResendHindrance> = {
