@@ -7,13 +7,8 @@ import { examplesOf, REPORTS } from './addresses.ts';
 import { onStage, openStage, type Stage } from './stage.ts';
 import { barriers, DESKTOP, type Look, PHONE, sideways, textOf, visit, weightOf } from './visit.ts';
 
-/** Shown in the page that is open already: opening it takes longer than all that is checked. */
-const BY_DAY: Look[] = [
-  DESKTOP,
-  { scheme: 'light', width: 1024, height: 768 },
-  { ...PHONE, scheme: 'light' },
-];
-const BY_NIGHT: Look[] = [{ ...DESKTOP, scheme: 'dark' }, PHONE];
+/** Shown in the page that is open already: opening it takes longer than all that is checked. The phone is dark. */
+const LOOKS: Look[] = [DESKTOP, { ...DESKTOP, width: 1024, height: 768 }, PHONE];
 
 /** 73.8 kB before Preact, and 20 kB for it. */
 const MOST_BYTES = 93_800;
@@ -75,7 +70,7 @@ describe('the pages of the dashboard', onStage, () => {
       // the same everywhere: every third page is enough.
       const isReport = REPORTS.includes(address);
       const isTried = isReport ? REPORTS.indexOf(address) % 4 === 0 : true;
-      for (const look of [...BY_DAY, ...(isReport ? [] : BY_NIGHT)]) {
+      for (const look of LOOKS) {
         await page.emulateMedia({ colorScheme: look.scheme });
         await page.setViewportSize(look);
         // A chart takes its new size when the page has been drawn.
