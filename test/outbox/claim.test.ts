@@ -9,10 +9,8 @@ import { push } from '../../src/outbox/send/push.ts';
 import { backoff } from '../../src/outbox/send/settle.ts';
 import { refusedText } from '../../src/outbox/store/refused.ts';
 import { type Bench, benchFor, CREATE_MS, HOUR, MINUTE, reconcileRow, SETTLE_MS } from './bench.ts';
-import { drive } from './drive.ts';
+import { ALL, drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
-
-const ALL = { batch: null, perMinute: 6000 };
 
 describe('a row is not claimed', () => {
   it('when it is gone, not due, or its twin is under way', async (t) => {

@@ -12,10 +12,14 @@ import { reconcileAt } from '../../src/outbox/send/settle.ts';
 export interface DriveOptions {
   batch: string | null;
   perMinute: number;
+  /** How long it looks away: what is due is known, but not what another process does. */
+  pollMs?: number;
 }
 
-/** How long it looks away: what is due is known, but not what another process does. */
-const POLL_MS = 10_000;
+const POLL_MS = 500;
+
+/** The only sender, on a clock that does not run by itself, has nothing to look for meanwhile: half-seconds took most of its time. */
+export const ALL = { batch: null, perMinute: 6000, pollMs: 10_000 };
 
 /**
  * The sender of the service on the clock of a test, without the queue, which knows no other clock than the system's: sends and
@@ -27,7 +31,7 @@ export async function drive(context: OutboxContext, options: DriveOptions): Prom
     const lock = store.lockSender();
     if (lock.ok) await sendUnderLock(context, options, lock);
     if (store.isOver(options.batch)) return store.counts(options.batch);
-    await clock.sleep(POLL_MS, signal);
+    await clock.sleep(options.pollMs ?? POLL_MS, signal);
   }
 }
 
@@ -42,7 +46,8 @@ async function sendUnderLock(context: OutboxContext, options: DriveOptions, lock
   }
 }
 
-async function sendAll(context: OutboxContext, { batch, perMinute }: DriveOptions): Promise<void> {
+async function sendAll(context: OutboxContext, options: DriveOptions): Promise<void> {
+  const { batch, perMinute, pollMs = POLL_MS } = options;
   const { store, clock, signal } = context;
   let sentAt = Number.NEGATIVE_INFINITY;
   while (!store.isOver(batch)) {
@@ -51,19 +56,19 @@ async function sendAll(context: OutboxContext, { batch, perMinute }: DriveOption
     const { ready, unclear, at } = store.due(now, 1, batch);
     const settledAt = unclear && reconcileAt(unclear, ready.length > 0);
     const closedUntil = context.gate.closedUntil(now);
-    if (closedUntil !== null) await clock.sleep(until(now, closedUntil), signal);
+    if (closedUntil !== null) await clock.sleep(until(now, now + pollMs, closedUntil), signal);
     else if (settledAt !== null && settledAt <= now) await reconcile(context);
     else if (ready[0] !== undefined) {
       const wait = Math.max(0, sentAt + 60_000 / perMinute - now);
       sentAt = now + wait;
       await clock.sleep(wait, signal);
       await push(context, ready[0]);
-    } else await clock.sleep(until(now, at, settledAt), signal);
+    } else await clock.sleep(until(now, now + pollMs, at, settledAt), signal);
     if (store.paused() !== null) throw new AppError('unauthorised', 'the token was refused');
   }
 }
 
-/** Until the first of these moments, and never for long. */
+/** Until the first of these moments. */
 function until(now: number, ...times: (number | null)[]): number {
-  return Math.max(1, Math.min(now + POLL_MS, ...times.filter((time) => time !== null)) - now);
+  return Math.max(1, Math.min(...times.filter((time) => time !== null)) - now);
 }

@@ -11,7 +11,7 @@ import { endPause } from '../../src/outbox/send/pause.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { aPost } from '../support/rows.ts';
 import { benchFor, CREATE_MS, HOUR, MINUTE, namedOlder, SETTLE_MS } from './bench.ts';
-import { drive } from './drive.ts';
+import { ALL, drive } from './drive.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -415,7 +415,7 @@ describe('a post that already confirms a row', () => {
     bench.upstream.outcomes = [confirmed(post.id), confirmed(post.id)];
     await push(bench.context, one);
     await push(bench.context, other);
-    await drive(bench.context, { batch: null, perMinute: 6000 });
+    await drive(bench.context, ALL);
     const { state, attempts, candidates } = await bench.row(other);
     assert.deepEqual(
       { state, attempts, candidates },

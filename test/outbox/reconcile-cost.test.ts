@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import { benchFor, SETTLE_MS } from './bench.ts';
-import { drive } from './drive.ts';
+import { ALL, drive } from './drive.ts';
 import { unknown } from './scripted-upstream.ts';
-
-const ALL = { batch: null, perMinute: 6000 };
 
 function wordsOf(asked: object): { title: unknown; content: unknown } {
   return { title: Reflect.get(asked, 'title'), content: Reflect.get(asked, 'content') };

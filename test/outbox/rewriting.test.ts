@@ -3,11 +3,10 @@ import { describe, it, type TestContext } from 'node:test';
 import type { OutboxRow, PostText } from '../../src/outbox/decide/types.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { type Bench, benchFor, HOUR, MINUTE, reconcileRow } from './bench.ts';
-import { drive } from './drive.ts';
+import { ALL, drive } from './drive.ts';
 import { REWRITES } from './rewrites.ts';
 import { confirmed, unknown } from './scripted-upstream.ts';
 
-const ALL = { batch: null, perMinute: 6000 };
 const RICH: Partial<PostText> = {
   title: 'café export of board 17 is damn slow 🚀 for @ada.',
   content:
