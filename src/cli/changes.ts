@@ -9,6 +9,7 @@ import {
   EXIT_CODES,
   type Flags,
   openTogether,
+  sayIfElsewhere,
   type Together,
   wholeNumber,
 } from './context.ts';
@@ -64,6 +65,7 @@ interface Reading {
  */
 async function changes({ contexts, isTogether }: Together, flags: ChangesFlags): Promise<void> {
   const [context] = contexts as [Context];
+  await sayIfElsewhere(contexts);
   const left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
   const reading: Reading = { since: flags.since ?? '', left };
   for (let isOver = false; !isOver; ) {

@@ -106,6 +106,17 @@ export function openTogether(program: Command, signal: AbortSignal, { all }: { a
   return { contexts: sources.all.map((source) => contextOf(program, signal, source)), isTogether: true };
 }
 
+/** A question is answered from the files of this machine. Where another one runs the source they may be old. */
+export async function sayIfElsewhere(contexts: readonly Context[]): Promise<void> {
+  for (const { settings, say } of contexts.filter((one) => one.settings.fleetUrl !== null)) {
+    const { runsHere } = await import('../app/lease.ts');
+    if (runsHere(settings)) continue;
+    say(
+      `This machine does not run ${settings.source} just now, and its mirror here may be old. "feedback-mirror fleet status" names the machine that does.`,
+    );
+  }
+}
+
 /** The sources that the command is for, and what holds for the process; null where there is no sources.yaml. */
 export function openSources(program: Command): Sources | null {
   const input = loadInput(program.opts());

@@ -11,7 +11,15 @@ import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
 import type { ExportTable } from '../export/store/tables.ts';
 import { durationText } from '../text/text.ts';
-import { type Context, closing, type Flags, openTogether, stoppable, type Together } from './context.ts';
+import {
+  type Context,
+  closing,
+  type Flags,
+  openTogether,
+  sayIfElsewhere,
+  stoppable,
+  type Together,
+} from './context.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
 import { table } from './table.ts';
 
@@ -57,6 +65,7 @@ async function exportTables(
   flags: ExportFlags,
 ): Promise<void> {
   const [context] = contexts as [Context];
+  await sayIfElsewhere(contexts);
   const toStdout = flags.out === '-';
   if (toStdout && context.json)
     throw new AppError('usage', '--json would print the manifest between the rows of --out -');

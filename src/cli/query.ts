@@ -7,7 +7,15 @@ import type { More, SqlValue } from '../query/run.ts';
 import type { ReadableTable } from '../query/schema.ts';
 import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
 import { counted, grouped } from '../text/text.ts';
-import { type Context, EXIT_CODES, type Flags, openTogether, readFlag, type Together } from './context.ts';
+import {
+  type Context,
+  EXIT_CODES,
+  type Flags,
+  openTogether,
+  readFlag,
+  sayIfElsewhere,
+  type Together,
+} from './context.ts';
 import { cellLine, cut, draw } from './table.ts';
 
 /** `schema` is true for every table. */
@@ -57,6 +65,7 @@ async function query(
 ): Promise<void> {
   const [context] = contexts as [Context];
   if (flags.schema !== undefined) return await showSchema(context, given, flags.schema);
+  await sayIfElsewhere(contexts);
   const format =
     flags.format === undefined
       ? defaultFormat(context)

@@ -8,6 +8,7 @@ import {
   closing,
   type Flags,
   openTogether,
+  sayIfElsewhere,
   type Together,
   wholeNumber,
   worstExit,
@@ -89,6 +90,7 @@ async function report(
   { all: _, ...flags }: ReportFlags,
 ): Promise<void> {
   const [context] = contexts as [Context];
+  await sayIfElsewhere(contexts);
   const format = formatOf(context, flags.format);
   const text = await import('./report-text.ts');
   if (name === undefined) {

@@ -5,7 +5,7 @@ import type { Post } from '../contract/decode.ts';
 import { slugOf } from '../mirror/store/entity-tables.ts';
 import type { Found, Hit, Part } from '../search/search.ts';
 import { counted } from '../text/text.ts';
-import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
+import { type Context, closing, type Flags, openContext, sayIfElsewhere, wholeNumber } from './context.ts';
 import { cellLine, cut } from './table.ts';
 
 type SearchFlags = Flags<'board' | 'segment', 'remote'> & { limit: string };
@@ -45,6 +45,7 @@ async function search(context: Context, text: string, flags: SearchFlags): Promi
     throw new AppError('usage', '--segment is known to the mirror only: leave out --remote');
   const options = { limit: wholeNumber('--limit', flags.limit, MOST), board, segment };
   refuseOpenQuote(text);
+  if (!flags.remote) await sayIfElsewhere([context]);
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
   if (context.json) context.print(hitsJson(found));
   else if (found.hits.length > 0) context.print(hitsText(found.hits, context.settings.baseUrl));

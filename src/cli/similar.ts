@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { SimilarPost } from '../search/similar.ts';
-import { type Context, closing, type Flags, openContext, wholeNumber } from './context.ts';
+import { type Context, closing, type Flags, openContext, sayIfElsewhere, wholeNumber } from './context.ts';
 import { table } from './table.ts';
 
 type SimilarFlags = Flags<never, 'same' | 'notSame'> & { limit: string };
@@ -37,6 +37,7 @@ async function similar(context: Context, given: readonly string[], flags: Simila
   if (flags.same || flags.notSame) return mark(context, ids, flags);
   const [about] = ids;
   if (about === undefined || ids.length > 1) throw new AppError('usage', 'name one post by its number');
+  await sayIfElsewhere([context]);
   const posts = await find(context, about, wholeNumber('--limit', flags.limit, MOST));
   context.answer({ posts }, () => (posts.length === 0 ? 'No post is like it.' : tableOf(posts)));
 }
