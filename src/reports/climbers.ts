@@ -1,5 +1,5 @@
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
-import { firstBy, numbered, rowsWhere } from '../mirror/index/select.ts';
+import { firstBy, numbered, rowsFrom, rowsUpTo, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import { described, openOnly } from './lists.ts';
 import type { Row } from './report.ts';
@@ -30,31 +30,32 @@ export async function climbers(reader: ReportReader, asked: TallyQuestion): Prom
   const until = Math.min(asked.until, last + 1);
   const rates = ratesOf(posts, from, until);
   const span = { now, observed, from, until: Number.POSITIVE_INFINITY };
-  const [gained, after] = [new Float64Array(posts.rows), new Float64Array(posts.votes)];
+  const [gained, later] = [new Float64Array(posts.rows), new Float64Array(posts.rows)];
   walkGains({ posts, versions }, span, (i, votes, at) => {
-    if (at >= asked.until) after[i] = (after[i] ?? 0) - votes;
+    if (at >= asked.until) later[i] = (later[i] ?? 0) + votes;
     else {
       gained[i] = (gained[i] ?? 0) + votes;
       rates.gain(i, votes, at);
     }
   });
-  const isSelected = openOnly(posts, asked, { since: Number.NEGATIVE_INFINITY });
-  const rising = rowsWhere(posts.rows, (i) => (gained[i] ?? 0) >= LEAST_GAIN && isSelected(i));
+  const always = { ...asked, since: Number.NEGATIVE_INFINITY };
+  const rising = openOnly(posts, always, rowsFrom(gained, LEAST_GAIN));
   const own = ownGains(rising, posts);
   walkGains({ posts, versions }, { ...span, until: asked.until }, own.gain);
   const usual = Float64Array.from(rising, (i, place) => rates.usual(i, own.of(place)));
   const weights = Float64Array.from(rising, (i, place) => surprise(gained[i] ?? 0, usual[place] ?? 0));
-  const best = firstBy(rising.length, (place) => (weights[place] ?? 0) > 0, limit, {
-    weight: (place) => weights[place] ?? 0,
-    ties: (a, b) =>
-      gainedAt(b) - gainedAt(a) || (posts.id[rising[a] ?? 0] ?? 0) - (posts.id[rising[b] ?? 0] ?? 0),
-  });
+  const weight = (place: number): number => weights[place] ?? 0;
+  const ties = (a: number, b: number): number =>
+    gainedAt(b) - gainedAt(a) || (posts.id[rising[a] ?? 0] ?? 0) - (posts.id[rising[b] ?? 0] ?? 0);
+  const climbing = rowsWhere(rowsUpTo(rising.length), (place) => weight(place) > 0);
+  const best = firstBy(climbing, limit, { weight, ties });
   return await described(
     reader,
     best.map((place) => posts.id[rising[place] ?? 0] ?? 0),
     (at) => {
       const place = best[at] ?? 0;
-      const votes = after[rising[place] ?? 0] ?? 0;
+      const i = rising[place] ?? 0;
+      const votes = (posts.votes[i] ?? 0) - (later[i] ?? 0);
       return { gained: gainedAt(place), usual: Number((usual[place] ?? 0).toFixed(2)), votes };
     },
   );
@@ -108,41 +109,44 @@ function ownGains(rows: Numbers, { created }: Packed<'created'>) {
 /** Votes and days of all posts by board and age, with the age of a post at each vote and each day. */
 function ratesOf({ rows, created, board }: Packed<'created' | 'board'>, from: number, until: number) {
   const boards = numbered(board);
-  const places = placesIn(board, boards);
-  const sums = () => new Float64Array((boards.ids.length + 1) * CLASSES);
-  const [gains, days] = [sums(), sums()];
-  /** Of each board, and behind them of all. */
-  const add = (cells: Float64Array, place: number, age: number, n: number): void => {
-    for (const cell of [place * CLASSES + age, boards.ids.length * CLASSES + age])
-      cells[cell] = (cells[cell] ?? 0) + n;
+  const cellsOf = (i: number): number => boards.of(board[i] ?? 0) * CLASSES;
+  const old: number[] = [];
+  for (let i = 0; i < rows; i++) {
+    const place = boards.of(board[i] ?? 0);
+    old[place] = (old[place] ?? 0) + 1;
+  }
+  const [gains, days] = [new Float64Array(old.length * CLASSES), new Float64Array(old.length * CLASSES)];
+  const add = (sums: Float64Array, cell: number, n: number): void => {
+    sums[cell] = (sums[cell] ?? 0) + n;
   };
   // Most posts of a large mirror are of the last class all the time.
-  const old = new Int32Array(boards.ids.length);
-  const alwaysOld = from - (BEGINS[OLDEST] ?? 0);
-  for (let i = 0; i < rows; i++) {
-    const [made, place] = [created[i] ?? 0, places[i] ?? 0];
-    if (made <= alwaysOld) old[place] = (old[place] ?? 0) + 1;
-    else if (made < until) {
-      const last = ageAt(made, until);
-      for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++)
-        add(days, place, age, daysAt(made, age, from, until));
-    }
+  const younger = rowsFrom(created, from - (BEGINS[OLDEST] ?? 0));
+  for (let n = 0; n < younger.length; n++) {
+    const i = younger[n] ?? 0;
+    const [made, cell] = [created[i] ?? 0, cellsOf(i)];
+    old[cell / CLASSES] = (old[cell / CLASSES] ?? 0) - 1;
+    if (made >= until) continue;
+    const last = ageAt(made, until);
+    for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++)
+      add(days, cell + age, daysAt(made, age, from, until));
   }
-  for (const [place, posts] of old.entries()) add(days, place, OLDEST, (posts * (until - from)) / DAY_MS);
-  const all = boards.ids.length * CLASSES;
+  for (const [place, posts] of old.entries())
+    add(days, place * CLASSES + OLDEST, (posts * (until - from)) / DAY_MS);
+  let all: Record<'gains' | 'days', Float64Array> | undefined;
   return {
     gain(i: number, votes: number, at: number): void {
-      add(gains, places[i] ?? 0, ageAt(created[i] ?? 0, at), votes);
+      add(gains, cellsOf(i) + ageAt(created[i] ?? 0, at), votes);
     },
-    /** What other posts of the board gained a day at each age of this one, for its own days. */
+    /** What other posts of the board gained a day at each age of this one, for its own days. To be called after the last gain. */
     usual(i: number, mine: Float64Array): number {
-      const cell = (places[i] ?? 0) * CLASSES;
+      all ??= { gains: byAge(gains), days: byAge(days) };
+      const cell = cellsOf(i);
       let sum = 0;
       for (let age = 0; age < CLASSES; age++) {
         const own = daysAt(created[i] ?? 0, age, from, until);
         if (own === 0) continue;
         const minus = mine[age] ?? 0;
-        const [allGains, allDays] = [(gains[all + age] ?? 0) - minus, (days[all + age] ?? 0) - own];
+        const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - own];
         const overall = (Math.max(0, allGains) + HALF_VOTE) / (allDays + PRIOR_DAYS);
         const [boardGains, boardDays] = [(gains[cell + age] ?? 0) - minus, (days[cell + age] ?? 0) - own];
         const rate = (Math.max(0, boardGains) + overall * PRIOR_DAYS) / (boardDays + PRIOR_DAYS);
@@ -153,8 +157,9 @@ function ratesOf({ rows, created, board }: Packed<'created' | 'board'>, from: nu
   };
 }
 
-function placesIn(column: Numbers, { of }: ReturnType<typeof numbered>): Int32Array {
-  const places = new Int32Array(column.length);
-  for (let i = 0; i < column.length; i++) places[i] = of(column[i] ?? 0);
-  return places;
+/** The sums of all boards. */
+function byAge(sums: Float64Array): Float64Array {
+  const all = new Float64Array(CLASSES);
+  for (const [cell, sum] of sums.entries()) all[cell % CLASSES] = (all[cell % CLASSES] ?? 0) + sum;
+  return all;
 }

@@ -12,7 +12,7 @@ import {
   present,
   quantile,
   secondOf,
-  selection,
+  selected,
   type TallyQuestion,
   weekFinder,
 } from './tally.ts';
@@ -51,15 +51,16 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
   });
   const { posts, comments, team, boards } = facts;
   const replies = firstReplies(posts, comments, team);
-  const [isSelected, isTeam] = [selection(posts, asked), setOf(team)];
+  const [wanted, isTeam] = [selected(posts, asked), setOf(team)];
   const shown = board === null ? boards : boards.filter(({ id }) => id === board);
   const boardAt = placesOf(Float64Array.from(shown, ({ id }) => id));
   const weekAt = weekFinder(weeks);
   const size = byBoard ? shown.length + 1 : weeks.length + 1;
   const [arrived, answered, times] = [new Int32Array(size), new Int32Array(size), timesIn(size)];
   const looked = Math.min(now, asked.lastComments ?? now);
-  for (let i = 0; i < posts.rows; i++) {
-    if (!isSelected(i) || isTeam(posts.creator[i] ?? 0)) continue;
+  for (let n = 0; n < wanted.length; n++) {
+    const i = wanted[n] ?? 0;
+    if (isTeam(posts.creator[i] ?? 0)) continue;
     const [at, replied] = [posts.created[i] ?? 0, replies[i] ?? 0];
     const isAnswered = replied !== Number.POSITIVE_INFINITY;
     const own = byBoard ? boardAt(posts.board[i] ?? 0) : weekAt(at);
@@ -127,10 +128,12 @@ export async function timeInStatus(reader: ReportReader, asked: TallyQuestion): 
   const size = known.length * statuses.length;
   const cellOf = (post: number, status: number): number =>
     boardAt(posts.board[post] ?? 0) * statuses.length + statusAt(status);
-  const isThere = flagged(posts.rows, selection(posts, present(asked)));
+  const there = selected(posts, present(asked));
+  const isThere = flagged(posts.rows, there);
   const [nowIn, ended, times] = [new Int32Array(size), new Int32Array(size), timesIn(size)];
-  for (let i = 0; i < posts.rows; i++) {
-    const cell = isThere(i) ? cellOf(i, posts.status[i] ?? 0) : -1;
+  for (let n = 0; n < there.length; n++) {
+    const i = there[n] ?? 0;
+    const cell = cellOf(i, posts.status[i] ?? 0);
     if (cell >= 0) nowIn[cell] = (nowIn[cell] ?? 0) + 1;
   }
   const first = observed === null || last === null ? null : firstStatus(facts, isThere, observed);

@@ -1,5 +1,5 @@
 import type { Numbers } from '../mirror/index/columns.ts';
-import { keptWith } from '../mirror/index/select.ts';
+import { keptWith, rowsFrom } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Bucket, Calendar, Span } from './moment.ts';
@@ -129,9 +129,9 @@ const cellsOf = keptWith((_: Numbers, { posts, boards, statuses }: Facts): Cells
 
 function laterTaken(all: Cells, facts: Facts, now: number): Cells {
   const cells = { counts: all.counts.slice(), votes: all.votes.slice(), comments: all.comments.slice() };
-  const { rows, created, gone } = facts.posts;
+  const { created, gone } = facts.posts;
   const add = adderOf(facts, cells);
-  for (let i = 0; i < rows; i++) if ((created[i] ?? 0) >= now && gone[i] === 0) add(i, -1);
+  for (const i of rowsFrom(created, now)) if (gone[i] === 0) add(i, -1);
   return cells;
 }
 
@@ -169,7 +169,6 @@ function periodsAt(recent: Within, prior: Within | null): (at: number) => number
 /** What was written in a period and in the one it is compared with; people are counted over the whole of each. */
 function activity({ posts, comments, team }: Facts, { period, prior, board, buckets }: FiguresRequest) {
   const whenAt = periodsAt(within(period), within(prior));
-  /** Most of what was written is older than both. */
   const least = Math.min(Date.parse(period.since), Date.parse(prior.since));
   /** A person has a bit for each of the two periods; those of the team have both from the beginning. */
   const isFirst = bitsOf(posts.creator, comments.creator);
@@ -186,9 +185,11 @@ function activity({ posts, comments, team }: Facts, { period, prior, board, buck
     }
   };
   const [newPosts, bucketOf] = [new Int32Array(buckets.length), bucketFinder(buckets)];
-  for (let i = 0; i < posts.rows; i++) {
+  const asked = rowsFrom(posts.created, least);
+  for (let n = 0; n < asked.length; n++) {
+    const i = asked[n] ?? 0;
     const at = posts.created[i] ?? 0;
-    if (at < least || posts.gone[i] !== 0) continue;
+    if (posts.gone[i] !== 0) continue;
     const periods = whenAt(at);
     if (periods === 0 || (board !== null && posts.board[i] !== board)) continue;
     count(asks, periods, posts.creator[i] ?? 0);
@@ -196,9 +197,11 @@ function activity({ posts, comments, team }: Facts, { period, prior, board, buck
     if (place >= 0) newPosts[place] = (newPosts[place] ?? 0) + 1;
   }
   const placeOf = board === null ? null : placesOf(posts.id);
-  for (let i = 0; i < comments.rows; i++) {
+  const said = rowsFrom(comments.created, least);
+  for (let n = 0; n < said.length; n++) {
+    const i = said[n] ?? 0;
     const at = comments.created[i] ?? 0;
-    if (at < least || comments.gone[i] !== 0) continue;
+    if (comments.gone[i] !== 0) continue;
     const periods = whenAt(at);
     if (periods === 0) continue;
     if (placeOf !== null && posts.board[placeOf(comments.post[i] ?? 0)] !== board) continue;
@@ -255,11 +258,12 @@ function movementOf(facts: Facts, request: MovementRequest): Movement {
 /** What totals lost in a period: posts whose deletion was seen in it, if they are still gone. */
 function deletionNotes({ posts }: Facts, { period, board, now }: FiguresRequest): string[] {
   const [since, until] = [Date.parse(period.since), Date.parse(period.until)];
-  const { rows, gone, version, created } = posts;
+  const { gone, version, created } = posts;
+  const changed = rowsFrom(version, since);
   let [count, votes] = [0, 0];
-  for (let i = 0; i < rows; i++) {
-    const at = version[i] ?? 0;
-    if (gone[i] === 0 || at < since || at >= until || (created[i] ?? 0) >= now) continue;
+  for (let n = 0; n < changed.length; n++) {
+    const i = changed[n] ?? 0;
+    if (gone[i] === 0 || (version[i] ?? 0) >= until || (created[i] ?? 0) >= now) continue;
     if (board !== null && posts.board[i] !== board) continue;
     count++;
     votes += posts.votes[i] ?? 0;

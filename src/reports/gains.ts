@@ -1,4 +1,5 @@
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
+import { rowsFrom } from '../mirror/index/select.ts';
 import { placesOf } from './tally.ts';
 
 /**
@@ -39,7 +40,7 @@ export function walkGains(facts: Facts, { now, observed, from, until }: GainSpan
   }
 }
 
-/** Gains side by side, those of a post in the order of time. */
+/** Gains side by side. */
 interface Gains {
   from: number;
   rows: number;
@@ -60,53 +61,38 @@ function gainsSince(facts: Facts, observed: number, from: number): Gains {
   return found;
 }
 
-/** The versions of a post are side by side, in the order of time. */
+/** The states of a post that were superseded are side by side, in the order of time; its last one is in the post. */
 function collected({ posts, versions }: Facts, observed: number, from: number): Gains {
-  const { rows, created, version } = posts;
-  /** Posts that changed since then, until their last gain is found. */
-  const isLeft = new Uint8Array(rows);
-  let most = 0;
-  for (let i = 0; i < rows; i++) {
-    if ((version[i] ?? 0) < from) continue;
-    isLeft[i] = 1;
-    most++;
-  }
-  const { rows: states, post, at, votes, board } = versions;
-  const placeOf = placesOf(posts.id);
-  for (let v = 0; v < states; v++) if ((at[v] ?? 0) >= from) most++;
+  const { id, created, version } = posts;
+  const { post, at, votes, board } = versions;
+  const [superseded, current] = [rowsFrom(at, from), rowsFrom(version, from)];
+  const most = superseded.length + current.length;
   const found: Gains = {
     ...{ from, rows: 0, post: new Int32Array(most), votes: new Int32Array(most) },
     ...{ at: new Float64Array(most), board: new Int32Array(most) },
   };
-  let n = 0;
-  const add = (i: number, more: number, when: number, where: number): void => {
-    if (more === 0 || when < from) return;
-    found.post[n] = i;
-    found.votes[n] = more;
-    found.at[n] = when;
-    found.board[n++] = where;
+  let rows = 0;
+  /** With the state before it, which is -1 for the first one that is known: a post that is older than that gained nothing in it. */
+  const add = (i: number, has: number, before: number, when: number, where: number): void => {
+    if (before < 0 && (created[i] ?? 0) < observed) return;
+    const more = before < 0 ? has : has - (votes[before] ?? 0);
+    if (more === 0) return;
+    found.post[rows] = i;
+    found.votes[rows] = more;
+    found.at[rows] = when;
+    found.board[rows++] = where;
   };
-  let [last, place, had, isWanted] = [-1, -1, 0, false];
-  for (let v = 0; v < states; v++) {
-    const id = post[v] ?? 0;
-    const isFirst = id !== last;
-    if (isFirst) {
-      if (isWanted) add(place, (posts.votes[place] ?? 0) - had, version[place] ?? 0, posts.board[place] ?? 0);
-      last = id;
-      place = placeOf(id);
-      isWanted = isLeft[place] === 1;
-      if (isWanted) isLeft[place] = 0;
-    }
-    if (!isWanted) continue;
-    const has = votes[v] ?? 0;
-    if (!isFirst || (created[place] ?? 0) >= observed)
-      add(place, isFirst ? has : has - had, at[v] ?? 0, board[v] ?? 0);
-    had = has;
+  const placeOf = placesOf(id);
+  for (let n = 0; n < superseded.length; n++) {
+    const v = superseded[n] ?? 0;
+    const before = post[v - 1] === post[v] ? v - 1 : -1;
+    add(placeOf(post[v] ?? 0), votes[v] ?? 0, before, at[v] ?? 0, board[v] ?? 0);
   }
-  if (isWanted) add(place, (posts.votes[place] ?? 0) - had, version[place] ?? 0, posts.board[place] ?? 0);
-  for (let i = 0; i < rows; i++)
-    if (isLeft[i] === 1 && (created[i] ?? 0) >= observed)
-      add(i, posts.votes[i] ?? 0, version[i] ?? 0, posts.board[i] ?? 0);
-  found.rows = n;
+  const lastOf = placesOf(post);
+  for (let n = 0; n < current.length; n++) {
+    const i = current[n] ?? 0;
+    add(i, posts.votes[i] ?? 0, lastOf(id[i] ?? 0), version[i] ?? 0, posts.board[i] ?? 0);
+  }
+  found.rows = rows;
   return found;
 }

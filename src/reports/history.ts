@@ -1,8 +1,9 @@
 import type { Packed } from '../mirror/index/columns.ts';
+import { rowsFrom, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, flagged, placesOf, present, selection, type TallyQuestion, weekFinder } from './tally.ts';
+import { boundOf, flagged, placesOf, present, selected, type TallyQuestion, weekFinder } from './tally.ts';
 import { lookRemark } from './watching.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
@@ -13,12 +14,14 @@ export async function funnel(reader: ReportReader, asked: TallyQuestion): Promis
     posts: ['id', 'created', 'board', 'status', 'votes', 'gone'],
     versions: ['post', 'status'],
   });
-  const isThere = flagged(posts.rows, selection(posts, present(asked)));
+  const there = selected(posts, present(asked));
+  const isThere = flagged(posts.rows, there);
   const placeOf = placesOf(posts.id);
   const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
   const sums = statuses.map(({ id, name }) => ({ id, name, posts: 0, votes: 0, left: 0 }));
-  for (let i = 0; i < posts.rows; i++) {
-    const sum = isThere(i) ? sums[statusOf(posts.status[i] ?? 0)] : undefined;
+  for (let n = 0; n < there.length; n++) {
+    const i = there[n] ?? 0;
+    const sum = sums[statusOf(posts.status[i] ?? 0)];
     if (!sum) continue;
     sum.posts++;
     sum.votes += posts.votes[i] ?? 0;
@@ -106,10 +109,8 @@ function totalsOf(
   const { until, weeks, board, now } = asked;
   /** By week, with one for everything later at the end. */
   const [deltas, deleted] = [[...weeks, null].map(() => 0), [...weeks, null].map(() => 0)];
-  const isTracked = flagged(
-    posts.rows,
-    (i) => (posts.version[i] ?? 0) >= from && (posts.created[i] ?? 0) < now,
-  );
+  const tracked = rowsWhere(rowsFrom(posts.version, from), (i) => (posts.created[i] ?? 0) < now);
+  const isTracked = flagged(posts.rows, tracked);
   // How much of a post counted before, and whether it was gone.
   const [counted, wasGone] = [new Float64Array(posts.rows), new Uint8Array(posts.rows).fill(2)];
   const weekAt = weekFinder(weeks);
@@ -132,13 +133,13 @@ function totalsOf(
     if (!isTracked(post)) continue;
     step(post, versions.at[i] ?? 0, versions.votes[i] ?? 0, versions.board[i] ?? 0, versions.gone[i] ?? 0);
   }
-  const isThere = selection(posts, present(asked));
-  let total = 0;
-  for (let i = 0; i < posts.rows; i++) {
-    const votes = posts.votes[i] ?? 0;
-    if (isThere(i)) total += votes;
-    if (isTracked(i)) step(i, posts.version[i] ?? 0, votes, posts.board[i] ?? 0, posts.gone[i] ?? 0);
+  for (let n = 0; n < tracked.length; n++) {
+    const i = tracked[n] ?? 0;
+    step(i, posts.version[i] ?? 0, posts.votes[i] ?? 0, posts.board[i] ?? 0, posts.gone[i] ?? 0);
   }
+  const there = selected(posts, present(asked));
+  let total = 0;
+  for (let n = 0; n < there.length; n++) total += posts.votes[there[n] ?? 0] ?? 0;
   const ends = weeks.map(() => 0);
   for (let week = weeks.length - 1; week >= 0; week--) {
     total -= deltas[week + 1] ?? 0;

@@ -1,10 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
-import { firstBy, setOf } from '../mirror/index/select.ts';
+import { firstBy, rowsFrom, rowsWhere, setOf } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { firstReplies, placesOf, secondOf, selection, type TallyQuestion } from './tally.ts';
+import { firstReplies, flagged, placesOf, secondOf, selected, type TallyQuestion } from './tally.ts';
 
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
 
@@ -24,18 +24,19 @@ export async function unanswered(reader: ReportReader, asked: TallyQuestion): Pr
     comments: REPLIES,
   });
   const replies = firstReplies(posts, comments, team);
-  const [isSelected, isTeam, isFinished] = [selection(posts, asked), setOf(team), setOf(asked.finished)];
-  const isWaiting = (i: number): boolean =>
-    isSelected(i) &&
-    replies[i] === Number.POSITIVE_INFINITY &&
-    !isFinished(posts.status[i] ?? 0) &&
-    !isTeam(posts.creator[i] ?? 0);
-  const { best, counts } = await mostVoted(reader, posts, asked, isWaiting);
-  const waiting = (i: number): Row => ({
+  const [isTeam, isFinished] = [setOf(team), setOf(asked.finished)];
+  const waiting = rowsWhere(
+    selected(posts, asked),
+    (i) =>
+      replies[i] === Number.POSITIVE_INFINITY &&
+      !isFinished(posts.status[i] ?? 0) &&
+      !isTeam(posts.creator[i] ?? 0),
+  );
+  const { best, counts } = await mostVoted(reader, posts, asked, waiting);
+  return await described(reader, idsOf(posts, best), (i) => ({
     ...counts(i),
     waiting: secondOf(asked.now) - secondOf(posts.created[best[i] ?? 0] ?? 0),
-  });
-  return await described(reader, idsOf(posts, best), waiting);
+  }));
 }
 
 /** Open posts made before the period, in which none of what counts as activity happened: a comment, a vote, an edit, a new status. */
@@ -59,13 +60,15 @@ export async function stale(reader: ReportReader, asked: TallyQuestion): Promise
     if (isCounted) happened(place, at);
     else if (at >= since) isUnclear[place] = 1;
   });
-  const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: since });
   const isFinished = setOf(asked.finished);
-  const isQuiet = (i: number): boolean =>
-    isSelected(i) && !isFinished(posts.status[i] ?? 0) && (active[i] ?? 0) < since;
-  const unclear = idsWhere(posts, (i) => isUnclear[i] === 1 && isQuiet(i));
-  for (const [id, at] of await editsOf(reader, unclear)) happened(placeOf(id), at);
-  const { best, counts } = await mostVoted(reader, posts, asked, isQuiet);
+  const quiet = rowsWhere(
+    selected(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: since }),
+    (i) => !isFinished(posts.status[i] ?? 0) && (active[i] ?? 0) < since,
+  );
+  const unclear = rowsWhere(quiet, (i) => isUnclear[i] === 1);
+  for (const [id, at] of await editsOf(reader, idsOf(posts, [...unclear]))) happened(placeOf(id), at);
+  const still = rowsWhere(quiet, (i) => (active[i] ?? 0) < since);
+  const { best, counts } = await mostVoted(reader, posts, asked, still);
   const ids = idsOf(posts, best);
   for (const [id, at] of await editsOf(reader, ids)) happened(placeOf(id), at);
   return await described(reader, ids, (i) => ({
@@ -96,12 +99,6 @@ function eachChange(
   }
 }
 
-function idsWhere({ id, rows }: Packed<'id'>, isWanted: (row: number) => boolean): number[] {
-  const ids: number[] = [];
-  for (let i = 0; i < rows; i++) if (isWanted(i)) ids.push(id[i] ?? 0);
-  return ids;
-}
-
 const EDITS = `
   WITH
   told AS (
@@ -126,28 +123,29 @@ export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): P
     posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
     versions: GAIN_COLUMNS.versions,
   });
-  const [gained, after] = [new Float64Array(posts.rows), new Float64Array(posts.votes)];
+  const [gained, later] = [new Float64Array(posts.rows), new Float64Array(posts.rows)];
   walkGains(
     { posts, versions },
     { now, observed, from, until: Number.POSITIVE_INFINITY },
     (post, votes, at) => {
       if (at < until) gained[post] = (gained[post] ?? 0) + votes;
-      else after[post] = (after[post] ?? 0) - votes;
+      else later[post] = (later[post] ?? 0) + votes;
     },
   );
-  const isSelected = openOnly(posts, asked, { since: Number.NEGATIVE_INFINITY });
-  const isMeant = (i: number): boolean => (only === null || only.has(posts.id[i] ?? 0)) && isSelected(i);
-  const best = firstBy(posts.rows, (i) => (gained[i] ?? 0) > 0 && isMeant(i), limit, {
+  const after = (i: number): number => (posts.votes[i] ?? 0) - (later[i] ?? 0);
+  const meant = rowsWhere(rowsFrom(gained, 1), (i) => only === null || only.has(posts.id[i] ?? 0));
+  const open = openOnly(posts, { ...asked, since: Number.NEGATIVE_INFINITY }, meant);
+  const best = firstBy(open, limit, {
     weight: (i) => gained[i] ?? 0,
-    ties: (a, b) => (after[b] ?? 0) - (after[a] ?? 0) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
+    ties: (a, b) => after(b) - after(a) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
   });
   return await described(reader, idsOf(posts, best), (place) => {
     const i = best[place] ?? 0;
     const made = posts.created[i] ?? 0;
-    const before = (after[i] ?? 0) - (gained[i] ?? 0);
+    const before = after(i) - (gained[i] ?? 0);
     return {
       gained: gained[i] ?? 0,
-      votes: after[i] ?? 0,
+      votes: after(i),
       a_day: perDay(gained[i] ?? 0, Math.max(from, made), until),
       a_day_before: made < from ? perDay(before, made, from) : 0,
     };
@@ -161,16 +159,16 @@ function perDay(votes: number, from: number, until: number): number {
   return Number((votes / Math.max(1, (until - from) / DAY_MS)).toFixed(2));
 }
 
-/** The posts of the question without finished ones, unless the reader asks for those or names statuses. */
+/** The selected posts without finished ones, unless the reader asks for those or names statuses. */
 export function openOnly(
   posts: Packed<'created' | 'board' | 'status' | 'gone'>,
   asked: TallyQuestion,
-  period: Partial<Pick<TallyQuestion, 'since' | 'until'>> = {},
-): (row: number) => boolean {
-  const isSelected = selection(posts, { ...asked, ...period });
-  if (asked.includeClosed || asked.statuses.length > 0) return isSelected;
+  among?: Int32Array,
+): Int32Array {
+  const rows = selected(posts, asked, among);
+  if (asked.includeClosed || asked.statuses.length > 0) return rows;
   const isFinished = setOf(asked.finished);
-  return (i) => isSelected(i) && !isFinished(posts.status[i] ?? 0);
+  return rowsWhere(rows, (i) => !isFinished(posts.status[i] ?? 0));
 }
 
 type Ranked = Packed<'id' | 'votes' | 'gone'>;
@@ -186,7 +184,7 @@ async function mostVoted(
   reader: ReportReader,
   posts: Ranked,
   { same, limit }: TallyQuestion,
-  isWanted: (row: number) => boolean,
+  wanted: Int32Array,
 ): Promise<MostVoted> {
   const groups = same ? await reader.rows('SELECT post_id, group_id FROM post_groups', {}) : [];
   const [votes, sizes, hidden] = [
@@ -197,6 +195,7 @@ async function mostVoted(
   const weight = (row: number): number => votes[row] ?? 0;
   const ties = (a: number, b: number): number => (posts.id[a] ?? 0) - (posts.id[b] ?? 0);
   const placeOf = groups.length > 0 ? placesOf(posts.id) : () => -1;
+  const isWanted = groups.length > 0 ? flagged(posts.rows, wanted) : () => true;
   for (const members of Map.groupBy(groups, (row) => row.group_id).values()) {
     const live = members
       .map((row) => placeOf(Number(row.post_id)))
@@ -207,7 +206,7 @@ async function mostVoted(
     sizes.set(first, live.length);
     for (const other of others) hidden.add(other);
   }
-  const best = firstBy(posts.rows, (row) => isWanted(row) && !hidden.has(row), limit, { weight, ties });
+  const best = firstBy(wanted, limit, { weight, ties }, (row) => !hidden.has(row));
   return {
     best,
     counts: (place) => ({ votes: votes[best[place] ?? 0] ?? 0, same: sizes.get(best[place] ?? 0) ?? 1 }),

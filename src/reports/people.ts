@@ -1,10 +1,10 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
-import { firstBy, numbered, rowsWhere, setOf } from '../mirror/index/select.ts';
+import { firstBy, numbered, rowsFrom, rowsIn, rowsUpTo, rowsWhere, setOf } from '../mirror/index/select.ts';
 import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { bestOf, placesOf, selection, type TallyQuestion } from './tally.ts';
+import { bestOf, flagged, placesOf, selected, type TallyQuestion } from './tally.ts';
 
 /** Reports about those who wrote. */
 
@@ -31,19 +31,20 @@ export async function customers(reader: ReportReader, asked: TallyQuestion): Pro
     counts[place] = (counts[place] ?? 0) + 1;
     lasts[place] = Math.max(lasts[place] ?? at, at);
   };
-  const isSelected = selection(posts, asked);
-  for (let i = 0; i < posts.rows; i++)
-    if (isSelected(i)) wrote(asks, posts.creator[i] ?? 0, posts.created[i] ?? 0);
-  const isSaid = said(posts, comments, asked);
-  for (let i = 0; i < comments.rows; i++)
-    if (isSaid(i)) wrote(says, comments.creator[i] ?? 0, comments.created[i] ?? 0);
+  const count = (counts: Int32Array, { creator, created }: Posts | Comments, rows: Int32Array): void => {
+    for (let n = 0; n < rows.length; n++) {
+      const i = rows[n] ?? 0;
+      wrote(counts, creator[i] ?? 0, created[i] ?? 0);
+    }
+  };
+  count(asks, posts, selected(posts, asked));
+  count(says, comments, said(posts, comments, asked));
   const total = (i: number): number => (asks[i] ?? 0) + (says[i] ?? 0);
   const { ids } = people;
   const isMeant = (i: number): boolean => asked.only === null || asked.only.has(ids[i] ?? 0);
-  const best = firstBy(ids.length, isMeant, asked.limit, {
-    weight: total,
-    ties: (a, b) => (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0),
-  });
+  const ties = (a: number, b: number): number =>
+    (asks[b] ?? 0) - (asks[a] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0);
+  const best = firstBy(rowsUpTo(ids.length), asked.limit, { weight: total, ties }, isMeant);
   const chosen = best.map((i) => ids[i] ?? 0);
   const known = await peopleOf(reader, chosen);
   return best.map((i) => ({
@@ -58,12 +59,13 @@ export async function customers(reader: ReportReader, asked: TallyQuestion): Pro
 /** Customers by the votes on what they asked for, with the post that has the most of them. */
 export async function requests(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, team } = await reader.columns({ posts: POSTS });
-  const [isSelected, isTeam, isDelivered] = [selection(posts, asked), setOf(team), setOf(asked.delivered)];
+  const [rows, isTeam, isDelivered] = [selected(posts, asked), setOf(team), setOf(asked.delivered)];
   const people = numbered(posts.creator);
   const sums: { id: number; posts: number; votes: number; delivered: number; top: number }[] = [];
-  for (let i = 0; i < posts.rows; i++) {
+  for (let n = 0; n < rows.length; n++) {
+    const i = rows[n] ?? 0;
     const creator = posts.creator[i] ?? 0;
-    if (!isSelected(i) || isTeam(creator)) continue;
+    if (isTeam(creator)) continue;
     const place = people.of(creator);
     const sum = sums[place] ?? { id: creator, posts: 0, votes: 0, delivered: 0, top: i };
     sums[place] = sum;
@@ -91,18 +93,14 @@ export async function segments(reader: ReportReader, asked: TallyQuestion): Prom
   const { posts, comments } = await reader.columns({ posts: POSTS, comments: COMMENTS });
   const wrote = new Map(asked.customers.flatMap(({ users }) => users.map((id) => [id, nothing()])));
   const isListed = setOf([...wrote.keys()]);
-  const isSelected = selection(posts, asked);
-  for (let i = 0; i < posts.rows; i++) {
-    const person =
-      isSelected(i) && isListed(posts.creator[i] ?? 0) ? wrote.get(posts.creator[i] ?? 0) : undefined;
+  for (const i of selected(posts, asked, rowsIn(posts.creator, isListed))) {
+    const person = wrote.get(posts.creator[i] ?? 0);
     if (!person) continue;
     person.posts++;
     person.votes += posts.votes[i] ?? 0;
   }
-  const isSaid = said(posts, comments, asked);
-  for (let i = 0; i < comments.rows; i++) {
-    const person =
-      isListed(comments.creator[i] ?? 0) && isSaid(i) ? wrote.get(comments.creator[i] ?? 0) : undefined;
+  for (const i of said(posts, comments, asked, rowsIn(comments.creator, isListed))) {
+    const person = wrote.get(comments.creator[i] ?? 0);
     if (person) person.comments++;
   }
   return [...Map.groupBy(asked.customers, ({ group }) => group)]
@@ -147,24 +145,20 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
   for (const [line, { users }] of asked.customers.entries())
     for (const user of users) lines.set(user, [...(lines.get(user) ?? []), line]);
   const isListed = setOf([...lines.keys()]);
-  const listedRows = (of: Posts | Comments): Int32Array =>
-    rowsWhere(of.rows, (i) => isListed(of.creator[i] ?? 0));
   /** A post and a customer in one number, so that sorting them takes little time. */
   const voices: number[] = [];
   const customers = asked.customers.length;
   const speak = (place: number, user: number): void => {
     for (const line of lines.get(user) ?? []) voices.push(place * customers + line);
   };
-  const isSelected = openOnly(posts, asked);
-  for (const i of listedRows(posts)) if (isSelected(i)) speak(i, posts.creator[i] ?? 0);
+  for (const i of openOnly(posts, asked, rowsIn(posts.creator, isListed))) speak(i, posts.creator[i] ?? 0);
   const placeOf = placesOf(posts.id);
-  const isSaid = said(posts, comments, { ...asked, board: null });
+  const spoken = said(posts, comments, { ...asked, board: null }, rowsIn(comments.creator, isListed));
+  const places = spoken.map((i) => placeOf(comments.post[i] ?? 0));
   const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-  const isWanted = openOnly(posts, asked, always);
-  for (const i of listedRows(comments)) {
-    const place = isSaid(i) ? placeOf(comments.post[i] ?? 0) : -1;
-    if (place >= 0 && isWanted(place)) speak(place, comments.creator[i] ?? 0);
-  }
+  const isOpen = flagged(posts.rows, openOnly(posts, { ...asked, ...always }, places));
+  for (const [n, place] of places.entries())
+    if (isOpen(place)) speak(place, comments.creator[spoken[n] ?? 0] ?? 0);
   const wanted: { post: number; heard: number[]; amount: number | null }[] = [];
   let last = -1;
   for (const voice of new Float64Array(new Set(voices)).sort()) {
@@ -194,15 +188,19 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
   });
 }
 
-/** Whether a row is a live comment of the period, on a post of the board. */
-function said(posts: Posts, comments: Comments, asked: TallyQuestion): (row: number) => boolean {
-  const { since, until, board } = asked;
+/** The live comments of the period, on posts of the board, among some rows or all. */
+function said(
+  posts: Posts,
+  comments: Comments,
+  { since, until, board }: TallyQuestion,
+  among: Int32Array = rowsFrom(comments.created, since),
+): Int32Array {
   const placeOf = board === null ? null : placesOf(posts.id);
-  return (i) => {
+  return rowsWhere(among, (i) => {
     const at = comments.created[i] ?? 0;
     if (comments.gone[i] !== 0 || at < since || at >= until) return false;
     return placeOf === null || posts.board[placeOf(comments.post[i] ?? 0)] === board;
-  };
+  });
 }
 
 async function peopleOf(reader: ReportReader, ids: readonly number[]): Promise<(id: number) => Row> {

@@ -1,11 +1,11 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
-import { setOf } from '../mirror/index/select.ts';
+import { rowsFrom, rowsWhere, setOf } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
 import { titlesOf } from './lists.ts';
 import type { ReportRows, Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { flagged, placesOf, selection, type TallyQuestion } from './tally.ts';
+import { flagged, placesOf, selected, type TallyQuestion } from './tally.ts';
 
 const POSTS = ['id', 'created', 'board', 'status', 'gone', 'version'] as const;
 
@@ -84,12 +84,10 @@ type Delivery = Pick<TallyQuestion, 'now' | 'since' | 'until' | 'board' | 'statu
 export async function deliveredIn(reader: ReportReader, asked: Delivery): Promise<Map<number, string>> {
   const { posts, versions } = await reader.columns({ posts: POSTS, versions: ['post', 'at', 'status'] });
   const { since, until, now } = asked;
-  const isSelected = selection(posts, { ...asked, since: Number.NEGATIVE_INFINITY, until: now });
+  const always = { since: Number.NEGATIVE_INFINITY, until: now };
   const isDelivered = setOf(asked.delivered);
-  const isCandidate = flagged(
-    posts.rows,
-    (i) => (posts.version[i] ?? 0) >= since && isDelivered(posts.status[i] ?? 0) && isSelected(i),
-  );
+  const changed = rowsWhere(rowsFrom(posts.version, since), (i) => isDelivered(posts.status[i] ?? 0));
+  const isCandidate = flagged(posts.rows, selected(posts, { ...asked, ...always }, changed));
   const entered: { post: number; at: number }[] = [];
   for (const [place, at] of lastEntries(posts, versions, isCandidate, isDelivered))
     if (at >= since && at < until) entered.push({ post: posts.id[place] ?? 0, at });

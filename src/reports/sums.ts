@@ -7,7 +7,7 @@ import {
   firstReplies,
   placesOf,
   present,
-  selection,
+  selected,
   type TallyQuestion,
   weekFinder,
 } from './tally.ts';
@@ -28,9 +28,10 @@ export async function delivered(reader: ReportReader, asked: TallyQuestion): Pro
     delivered_votes: 0,
   }));
   const placeOf = placesOf(Float64Array.from(boards, ({ id }) => id));
-  const [isSelected, isDelivered] = [selection(posts, asked), setOf(asked.delivered)];
-  for (let i = 0; i < posts.rows; i++) {
-    const sum = isSelected(i) ? sums[placeOf(posts.board[i] ?? 0)] : undefined;
+  const [rows, isDelivered] = [selected(posts, asked), setOf(asked.delivered)];
+  for (let n = 0; n < rows.length; n++) {
+    const i = rows[n] ?? 0;
+    const sum = sums[placeOf(posts.board[i] ?? 0)];
     if (!sum) continue;
     const votes = posts.votes[i] ?? 0;
     sum.posts++;
@@ -71,20 +72,22 @@ export async function boards(reader: ReportReader, asked: TallyQuestion): Promis
   });
   const replies = firstReplies(posts, comments, team);
   const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
-  const [isThere, isNew] = [selection(posts, present(asked)), selection(posts, { ...asked, statuses: [] })];
+  const [there, fresh] = [selected(posts, present(asked)), selected(posts, { ...asked, statuses: [] })];
   const [isDelivered, isTeam, weekAt] = [setOf(asked.delivered), setOf(team), weekFinder(asked.weeks)];
   const sums = known.map(({ id, name }) => ({
     ...{ id, name, posts: 0, votes: 0, comments: 0, delivered: 0, asked: 0, replied: 0 },
     fresh: asked.weeks.map(() => 0),
   }));
-  for (let i = 0; i < posts.rows; i++) {
+  for (let n = 0; n < fresh.length; n++) {
+    const i = fresh[n] ?? 0;
+    const weeks = sums[placeOf(posts.board[i] ?? 0)]?.fresh ?? [];
+    const week = weekAt(posts.created[i] ?? 0);
+    weeks[week] = (weeks[week] ?? 0) + 1;
+  }
+  for (let n = 0; n < there.length; n++) {
+    const i = there[n] ?? 0;
     const sum = sums[placeOf(posts.board[i] ?? 0)];
     if (!sum) continue;
-    if (isNew(i)) {
-      const week = weekAt(posts.created[i] ?? 0);
-      sum.fresh[week] = (sum.fresh[week] ?? 0) + 1;
-    }
-    if (!isThere(i)) continue;
     sum.posts++;
     sum.votes += posts.votes[i] ?? 0;
     sum.comments += posts.comments[i] ?? 0;
@@ -137,9 +140,11 @@ export async function newByWeek(reader: ReportReader, asked: TallyQuestion): Pro
     const place = week * lines + line;
     if (week >= 0 && line >= 0) counts[what][place] = (counts[what][place] ?? 0) + 1;
   };
-  const isSelected = selection(posts, { ...asked, statuses: [] });
-  for (let i = 0; i < posts.rows; i++)
-    if (isSelected(i)) count('posts', lineOf(posts.board[i] ?? 0), posts.created[i] ?? 0);
+  const fresh = selected(posts, { ...asked, statuses: [] });
+  for (let n = 0; n < fresh.length; n++) {
+    const i = fresh[n] ?? 0;
+    count('posts', lineOf(posts.board[i] ?? 0), posts.created[i] ?? 0);
+  }
   const placeOf = placesOf(posts.id);
   let hasNoBoard = false;
   for (let i = 0; i < comments.rows; i++) {

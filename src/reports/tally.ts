@@ -1,6 +1,16 @@
 import { iso } from '../base/clock.ts';
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
-import { DENSE, firstBy, greatestOf, keptWith, numbered, setOf } from '../mirror/index/select.ts';
+import {
+  DENSE,
+  firstBy,
+  greatestOf,
+  keptWith,
+  numbered,
+  rowsFrom,
+  rowsUpTo,
+  rowsWhere,
+  setOf,
+} from '../mirror/index/select.ts';
 import type { KnownCustomer } from '../segments/people.ts';
 import type { Bucket } from './moment.ts';
 import type { WatchedBucket } from './watching.ts';
@@ -68,14 +78,15 @@ export function bitsOf(...columns: Numbers[]): (id: number, bit: number) => bool
 
 type Selected = Packed<'created' | 'board' | 'status' | 'gone'>;
 
-/** Whether a row is a live post of the board and the statuses, made before the end of the period and not before its beginning. */
-export function selection(
+/** The live posts of the board and the statuses that were made in the period, among some rows or all. */
+export function selected(
   { created, board, status, gone }: Selected,
   asked: Pick<TallyQuestion, 'since' | 'until' | 'board' | 'statuses'>,
-): (row: number) => boolean {
+  among: Int32Array = rowsFrom(created, asked.since),
+): Int32Array {
   const { since, until, board: wanted, statuses } = asked;
   const isWanted = setOf(statuses);
-  return (i) => {
+  return rowsWhere(among, (i) => {
     const at = created[i] ?? 0;
     return (
       gone[i] === 0 &&
@@ -84,13 +95,13 @@ export function selection(
       (wanted === null || board[i] === wanted) &&
       (statuses.length === 0 || isWanted(status[i] ?? 0))
     );
-  };
+  });
 }
 
 /** The same as one byte a row: a megabyte of flags stays near, where each look at a post in no order is a look at far memory. */
-export function flagged(rows: number, isWanted: (row: number) => boolean): (row: number) => boolean {
-  const flags = new Uint8Array(rows);
-  for (let i = 0; i < rows; i++) if (isWanted(i)) flags[i] = 1;
+export function flagged(size: number, rows: Int32Array): (row: number) => boolean {
+  const flags = new Uint8Array(size);
+  for (let n = 0; n < rows.length; n++) flags[rows[n] ?? 0] = 1;
   return (i) => flags[i] === 1;
 }
 
@@ -101,7 +112,7 @@ export function present(asked: TallyQuestion): TallyQuestion {
 
 export function bestOf<T>(items: readonly T[], limit: number, compare: (a: T, b: T) => number): T[] {
   const order = { weight: () => 0, ties: (a: number, b: number) => compare(items[a] as T, items[b] as T) };
-  const first = firstBy(items.length, () => true, limit, order);
+  const first = firstBy(rowsUpTo(items.length), limit, order);
   return first.map((place) => items[place] as T);
 }
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { firstBy, numbered, setOf } from '../../src/mirror/index/select.ts';
+import {
+  firstBy,
+  numbered,
+  rowsFrom,
+  rowsIn,
+  rowsUpTo,
+  rowsWhere,
+  setOf,
+} from '../../src/mirror/index/select.ts';
 import type { Bucket } from '../../src/reports/moment.ts';
 import {
   bestOf,
@@ -13,7 +21,7 @@ import {
   placesOf,
   quantile,
   secondOf,
-  selection,
+  selected,
   weekFinder,
 } from '../../src/reports/tally.ts';
 
@@ -77,13 +85,25 @@ describe('the posts of a question', () => {
       status: Float64Array.of(1, 1, 1, 2, 1, 3, 1, 1),
       gone: Float64Array.of(0, 0, 0, 0, 0, 0, 1, 0),
     };
-    const rows = (asked: Partial<Parameters<typeof selection>[1]>): number[] => {
-      const isSelected = selection(posts, { since: 10, until: 20, board: null, statuses: [], ...asked });
-      return Array.from({ length: 8 }, (_, i) => i).filter(isSelected);
-    };
+    const usual = { since: 10, until: 20, board: null, statuses: [] as number[] };
+    const rows = (asked: Partial<typeof usual> | { board: number }, among?: Int32Array): number[] => [
+      ...selected(posts, { ...usual, ...asked }, among),
+    ];
     assert.deepEqual(rows({}), [0, 3, 4, 5, 7]);
     assert.deepEqual(rows({ board: 1 }), [0, 3, 5, 7]);
     assert.deepEqual(rows({ statuses: [1, 2] }), [0, 3, 4, 7]);
+    assert.deepEqual(rows({}, Int32Array.of(0, 1, 2, 3, 6)), [0, 3]);
+  });
+});
+
+describe('rows', () => {
+  it('are found by a least number, by a set of numbers and by a test, in their order', () => {
+    const numbers = Uint16Array.of(3, 1, 4, 1, 5);
+    assert.deepEqual([...rowsFrom(numbers, 3)], [0, 2, 4]);
+    assert.deepEqual([...rowsFrom(numbers, Number.NEGATIVE_INFINITY)], [0, 1, 2, 3, 4]);
+    assert.deepEqual([...rowsIn(numbers, setOf([1, 5]))], [1, 3, 4]);
+    assert.deepEqual([...rowsWhere(Int32Array.of(4, 2, 0), (row) => row > 1)], [4, 2]);
+    assert.deepEqual([...rowsUpTo(3)], [0, 1, 2]);
   });
 });
 
@@ -98,7 +118,8 @@ describe('the first of many by an order', () => {
           .map((_, row) => row)
           .filter(isWanted)
           .sort((a, b) => (all[b] ?? 0) - (all[a] ?? 0) || b - a);
-        assert.deepEqual(firstBy(all.length, isWanted, limit, order), sorted.slice(0, limit));
+        const rows = rowsUpTo(all.length);
+        assert.deepEqual(firstBy(rows, limit, order, isWanted), sorted.slice(0, limit));
         assert.deepEqual(
           bestOf(all, limit, (a, b) => a - b),
           all.toSorted((a, b) => a - b).slice(0, limit),

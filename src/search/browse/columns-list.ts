@@ -50,17 +50,16 @@ export function columnList(db: Db) {
     const rows = rowsOf(flags, count, isUp);
     const [values, ids] = [posts[column] as Numbers, posts.id];
     const sign = isUp ? -1 : 1;
-    const valueAt = (at: number): number => values[rows[at] ?? 0] ?? 0;
-    const idAt = (at: number): number => ids[rows[at] ?? 0] ?? 0;
+    const valueAt = (row: number): number => values[row] ?? 0;
+    const idAt = (row: number): number => ids[row] ?? 0;
     const key = after && Number(TIMES.includes(column) ? Date.parse(String(after.key)) : after.key);
-    const isBeyond = (at: number): boolean =>
-      key === null || sign * (key - valueAt(at) || (after?.id ?? 0) - idAt(at)) > 0;
-    const found = firstBy(rows.length, isBeyond, limit, {
-      weight: (at) => sign * valueAt(at),
-      ties: (a, b) => sign * (idAt(b) - idAt(a)),
-    });
-    const keyAt = (at: number) => (TIMES.includes(column) ? iso(valueAt(at)) : valueAt(at));
-    return { places: found.map((at) => ({ key: keyAt(at), id: idAt(at) })), posts: count };
+    const isBeyond = (row: number): boolean =>
+      key === null || sign * (key - valueAt(row) || (after?.id ?? 0) - idAt(row)) > 0;
+    const weight = (row: number): number => sign * valueAt(row);
+    const ties = (a: number, b: number): number => sign * (idAt(b) - idAt(a));
+    const found = firstBy(rows, limit, { weight, ties }, isBeyond);
+    const keyAt = (row: number) => (TIMES.includes(column) ? iso(valueAt(row)) : valueAt(row));
+    return { places: found.map((row) => ({ key: keyAt(row), id: idAt(row) })), posts: count };
   };
   /** The posts that a filter has, by their numbers. */
   const ids = (filter: PostFilter): Numbers => {

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import type { Db } from '../../db/open.ts';
 import { keptUntilWritten, scalar } from '../../db/sql.ts';
 import { columnReader, type Packed } from '../../mirror/index/columns.ts';
-import { firstBy, numberedIds } from '../../mirror/index/select.ts';
+import { firstBy, numberedIds, rowsUpTo } from '../../mirror/index/select.ts';
 
 export const PEOPLE_SORTS = ['posts', 'comments', 'last', 'name'] as const;
 
@@ -90,7 +90,7 @@ function mostFirst(
   const weights = new Float64Array(ids.length);
   for (const [place, id] of ids.entries()) weights[place] = weightOf(wrote(id), sort);
   const weight = (place: number): number => weights[place] ?? 0;
-  const found = firstBy(ids.length, () => true, limit, { weight, ties: (a, b) => a - b });
+  const found = firstBy(rowsUpTo(ids.length), limit, { weight, ties: (a, b) => a - b });
   return found.map((place) => ids[place] ?? 0);
 }
 

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts';
 import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import { columnReader } from '../../mirror/index/columns.ts';
-import { firstBy, rowsWhere, setOf } from '../../mirror/index/select.ts';
+import { firstBy, rowsIn, rowsUpTo, rowsWhere, setOf } from '../../mirror/index/select.ts';
 
 /** What some people wrote and is still there. */
 export interface Written {
@@ -30,7 +30,7 @@ export function writtenReader(db: Db): (people: readonly number[]) => Written {
     const posts = columns.read('posts', ['id', 'created', 'creator', 'votes', 'gone']);
     const comments = columns.read('comments', ['post', 'created', 'creator', 'gone']);
     const theirs = (of: typeof posts | typeof comments): Int32Array =>
-      rowsWhere(of.rows, (i) => isTheirs(of.creator[i] ?? 0) && of.gone[i] === 0);
+      rowsWhere(rowsIn(of.creator, isTheirs), (i) => of.gone[i] === 0);
     const said = theirs(comments);
     const createdAt = (i: number): number => posts.created[i] ?? 0;
     const wrote = [...theirs(posts)].sort(
@@ -43,7 +43,7 @@ export function writtenReader(db: Db): (people: readonly number[]) => Written {
         on: new Set(Array.from(said, (i) => comments.post[i] ?? 0)),
         newest(count) {
           const weight = (place: number): number => comments.created[said[place] ?? 0] ?? 0;
-          const first = firstBy(said.length, () => true, count, { weight, ties: (a, b) => b - a });
+          const first = firstBy(rowsUpTo(said.length), count, { weight, ties: (a, b) => b - a });
           const ids = first.flatMap((place) => {
             const i = said[place] ?? 0;
             return idOf.all(comments.post[i] ?? 0, iso(weight(place)), comments.creator[i] ?? 0);
