@@ -1,6 +1,7 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
 import { firstBy, numbered, rowsFrom, rowsIn, rowsUpTo, rowsWhere, setOf } from '../mirror/index/select.ts';
+import type { KnownCustomer } from '../segments/people.ts';
 import { openOnly, titlesOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
@@ -157,35 +158,51 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
   const places = spoken.map((i) => placeOf(comments.post[i] ?? 0));
   const always = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
   const isOpen = flagged(posts.rows, openOnly(posts, { ...asked, ...always }, places));
-  for (const [n, place] of places.entries())
-    if (isOpen(place)) speak(place, comments.creator[spoken[n] ?? 0] ?? 0);
-  const wanted: { post: number; heard: number[]; amount: number | null }[] = [];
-  let last = -1;
-  for (const voice of new Float64Array(new Set(voices)).sort()) {
-    const [place, line] = [Math.floor(voice / customers), voice % customers];
-    if (place === last) wanted.at(-1)?.heard.push(line);
-    else wanted.push({ post: posts.id[place] ?? 0, heard: [line], amount: null });
-    last = place;
-  }
-  for (const one of wanted)
-    one.amount = amountOf(one.heard.map((line) => asked.customers[line]?.amount ?? null));
-  const best = bestOf(
-    wanted,
-    asked.limit,
-    (a, b) => byAmount(a.amount, b.amount) || b.heard.length - a.heard.length || a.post - b.post,
-  );
-  const chosen = best.map(({ post }) => post);
-  const titles = await titlesOf(reader, chosen);
-  return best.map(({ post, heard, amount }) => {
-    const who = heard.flatMap((line) => asked.customers[line] ?? []);
+  for (let n = 0; n < places.length; n++)
+    if (isOpen(places[n] ?? 0)) speak(places[n] ?? 0, comments.creator[spoken[n] ?? 0] ?? 0);
+  const asks = byPost(Float64Array.from(voices).sort(), asked.customers);
+  const idAt = (at: number): number => posts.id[asks.places[at] ?? 0] ?? 0;
+  const best = firstBy(rowsUpTo(asks.places.length), asked.limit, {
+    weight: (at) => asks.amounts[at] ?? 0,
+    ties: (a, b) => (asks.counts[b] ?? 0) - (asks.counts[a] ?? 0) || idAt(a) - idAt(b),
+  });
+  const titles = await titlesOf(reader, best.map(idAt));
+  return best.map((at) => {
+    const [post, who] = [idAt(at), asks.heard(at).flatMap((line) => asked.customers[line] ?? [])];
     const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({
       part,
       n: own.length,
     }));
     parts.sort((a, b) => b.n - a.n || byText(a.part, b.part));
     const segments = parts.map(({ part, n }) => `${n} ${part}`).join(', ');
+    const amount = amountOf(who.map((customer) => customer.amount));
     return { ...titles.get(post), post, customers: who.length, amount, segments };
   });
+}
+
+/** Voices in order, by the place of their post: what its customers are worth, below every amount where none is known, and who they are. */
+function byPost(voices: Float64Array, customers: readonly KnownCustomer[]) {
+  const [places, starts] = [[] as number[], [] as number[]];
+  const [amounts, counts] = [[] as number[], [] as number[]];
+  for (let n = 0; n < voices.length; n++) {
+    const voice = voices[n] ?? 0;
+    if (voice === voices[n - 1]) continue;
+    const place = Math.floor(voice / customers.length);
+    if (place !== places.at(-1)) {
+      places.push(place);
+      amounts.push(Number.NEGATIVE_INFINITY);
+      counts.push(0);
+      starts.push(n);
+    }
+    const [at, amount] = [places.length - 1, customers[voice % customers.length]?.amount ?? null];
+    const sum = amounts[at] ?? 0;
+    counts[at] = (counts[at] ?? 0) + 1;
+    if (amount !== null) amounts[at] = (sum === Number.NEGATIVE_INFINITY ? 0 : sum) + amount;
+  }
+  const heard = (at: number): number[] => [
+    ...new Set(Array.from(voices.subarray(starts[at], starts[at + 1]), (voice) => voice % customers.length)),
+  ];
+  return { places, amounts, counts, heard };
 }
 
 /** The live comments of the period, on posts of the board, among some rows or all. */
