@@ -42,7 +42,10 @@ export async function sendAndWait(app: App, options: WaitOptions): Promise<State
   try {
     const backend = await openQueueBackend({ url: null, dataDir: folder, mirrorId: app.state.mirrorId, log });
     try {
-      for (const batch of options.batches) await sendBatch(app, backend, batch, options);
+      // What is unclear in one batch does not hold up the rows of the next: it is waited for when all were sent.
+      if (options.batches.length > 1)
+        for (const batch of options.batches) await sendBatch(app, backend, batch, options, false);
+      for (const batch of options.batches) await sendBatch(app, backend, batch, options, true);
     } catch (error) {
       // What was on its way when we were told to stop was brought to its end: where that was all, there is nothing to go on with.
       const isOver = options.batches.every((batch) => outbox.isOver(batch));
@@ -63,12 +66,16 @@ async function sendBatch(
   backend: QueueBackend,
   batch: string,
   { signal: stopped }: WaitOptions,
+  isUnclearWaitedFor: boolean,
 ): Promise<void> {
   const { clock, outbox } = app;
+  const isSent = ({ ready, sending }: StateCounts): boolean => ready + sending === 0;
+  const isOver = (): boolean => outbox.isOver(batch) || (!isUnclearWaitedFor && isSent(outbox.counts(batch)));
   const stop = new AbortController();
   const signal = AbortSignal.any([stopped, stop.signal]);
   const outage = outageWatch(app);
-  const sender = keepSending(contextFor(app, backend, { batch, signal }, outage.onWindow), {
+  const onWindow = isUnclearWaitedFor ? outage.onWindow : () => undefined;
+  const sender = keepSending(contextFor(app, backend, { batch, signal }, onWindow), {
     concurrency: app.settings.pushConcurrency,
     lockMs: 250,
     watchMs: 100,
@@ -76,7 +83,7 @@ async function sendBatch(
     yields: true,
   });
   try {
-    while (!outbox.isOver(batch)) {
+    while (!isOver()) {
       signal.throwIfAborted();
       outage.check();
       const paused = sender.state() === 'sending' ? outbox.paused() : null;

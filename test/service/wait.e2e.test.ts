@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Client } from '../../src/api/client.ts';
 import type { App } from '../../src/app.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { TRANSITIONS } from '../../src/outbox/decide/states.ts';
 import type { StateCounts } from '../../src/outbox/decide/types.ts';
 import { sendAndWait } from '../../src/service/wait.ts';
 import { until } from '../support/until.ts';
@@ -40,6 +41,23 @@ describe('sending and waiting in a command', () => {
     assert.deepEqual(fixture.posted(), ['One', 'Two', 'Three']);
     assert.ok(told.length > 0 && told.every((rows) => rows === 3), String(told));
     assert.ok(!readdirSync(fixture.folder).some((name) => name.startsWith('feedback-mirror-')));
+  });
+
+  it('sends the rows of the next batch while a row of the one before is unclear', async (t) => {
+    const fixture = await openFixture(t, QUEUE);
+    const { outbox, clock } = fixture.app;
+    await fixture.addTo('ours', 'One');
+    const [id = 0] = outbox.idsOf('ours', 'ready');
+    const now = clock.now();
+    outbox.claim({ id, transition: TRANSITIONS.claim, now, deadline: now, listedMaxId: null });
+    outbox.move(id, TRANSITIONS.markAmbiguous, { now, notBefore: now + 3_600_000, wasAmbiguous: true });
+    await fixture.addTo('more', 'Two');
+    const stop = new AbortController();
+    const waiting = wait(fixture.app, { batches: ['ours', 'more'], signal: stop.signal });
+    await until('the row of the next batch is sent', () => fixture.posted().includes('Two'));
+    stop.abort(new AppError('interrupted', 'stopped'));
+    await assert.rejects(waiting, { code: 'interrupted' });
+    assert.deepEqual([outbox.counts('ours').ambiguous, outbox.counts('more').confirmed], [1, 1]);
   });
 
   it('leaves the lock to a service that comes, after the row at hand, and watches it send the rest', async (t) => {
