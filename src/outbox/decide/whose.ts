@@ -8,7 +8,8 @@ import { isUnspaced } from '../../text/words.ts';
  * Which post is this row's? An unclear row may have left a post, and the API has no key to ask for it by. So four facts of the row and of
  * each post are compared, and one table decides. Nothing here reads, writes or waits.
  *
- *   new     by its number; else by when the mirror first saw it; else where the whole list was known before; else by its date
+ *   new     the post was not there before the row's first attempt, by the first of these that tells: a higher number; when the mirror
+ *           first saw it; whether the whole list was known; its date
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
  *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
  *   text    `marked`, `exact`, `same`, `part`, `near` or `far`, the most alike first: see `textOf`
