@@ -64,7 +64,7 @@ export async function stageFor(t: TestContext, options: SandboxOptions): Promise
 }
 
 function startSender(t: TestContext, order: Order, crashAt?: string): Sender {
-  const env = { PATH: process.env.PATH, ...(crashAt === undefined ? {} : { FEEDBACK_TEST_CRASH: crashAt }) };
+  const env = { ...process.env, ...(crashAt === undefined ? {} : { FEEDBACK_TEST_CRASH: crashAt }) };
   const child = spawn(process.execPath, [CHILD, JSON.stringify(order)], {
     env,
     timeout: DEADLINE_MS,

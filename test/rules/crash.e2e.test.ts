@@ -11,7 +11,7 @@ async function run(env: Record<string, string>, crash?: string): Promise<string>
   const crashing = crash === undefined ? {} : { FEEDBACK_TEST_CRASH: crash };
   const script = new URL('./child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
-    env: { PATH: process.env.PATH ?? '', ...env, ...crashing },
+    env: { ...process.env, ...env, ...crashing },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
