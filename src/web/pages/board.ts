@@ -5,6 +5,7 @@ import { h, type VNode } from '../h.ts';
 import { pageHead, swatched } from '../parts/layout.ts';
 import { postLink } from '../parts/prose.ts';
 import { pageOf } from '../shell/page.ts';
+import { titleOf } from './reports.ts';
 
 /** What is worth knowing of one board besides its posts. */
 const REPORTS = ['top-posts', 'climbers', 'unanswered', 'stale', 'first-reply', 'new-by-week'];
@@ -28,7 +29,7 @@ export const page = pageOf<BoardView>({
 
 function reports(board: string): VNode {
   const links = REPORTS.map((name) =>
-    h('li', h('a', { href: withQuery(`/reports/${name}`, { board }) }, name.replaceAll('-', ' '))),
+    h('li', h('a', { href: withQuery(`/reports/${name}`, { board }) }, titleOf(name))),
   );
   return h('ul.chips', { 'aria-label': 'Reports about this board' }, links);
 }

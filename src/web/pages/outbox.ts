@@ -108,7 +108,7 @@ function content(filter: Filter, found: OutboxPage): Child[] {
           `${paused}. It continues by itself once that is repaired.`,
         ),
     ...refused.map((why) => banner('warn', h('b', 'Not sent: '), why)),
-    chips(filter, counts),
+    sum(counts) > 0 && chips(filter, counts),
     batch === null
       ? null
       : h(
