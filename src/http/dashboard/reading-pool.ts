@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError, errorFrom } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../db/open.ts';
-import type { Reading, ThreadAnswer, ThreadData, ThreadQuestion } from './reading.ts';
+import type { Reading, ThreadAnswer, ThreadQuestion } from './reading.ts';
 
 /** Reads of the mirror that worker threads answer, so that the main thread does not wait for SQLite. */
 export interface DashboardReads {
@@ -37,8 +37,7 @@ const IDLE_MS = 60_000;
  * process of its own, which ends with its answer.
  */
 export function openReads(options: OpenOptions): DashboardReads {
-  const laneOf = (isForSums: boolean) => new Lane(threadOn({ options, isForSums }), IDLE_MS);
-  const [sums, posts] = [laneOf(true), laneOf(false)];
+  const [sums, posts] = [new Lane(threadOn(options), IDLE_MS), new Lane(threadOn(options), IDLE_MS)];
   const slow = new Lane(processOn(options), 0);
   return {
     ask: (name, request, signal) => {
@@ -72,9 +71,9 @@ interface Hearer {
 type Begin = (hearer: Hearer) => Answerer;
 
 /** Neither keeps this process alive. */
-function threadOn(workerData: ThreadData): Begin {
+function threadOn(options: OpenOptions): Begin {
   return ({ onMessage, onEnd }) => {
-    const thread = new Worker(ownFile('./reading.ts', import.meta.url), { workerData });
+    const thread = new Worker(ownFile('./reading.ts', import.meta.url), { workerData: options });
     thread.unref();
     thread.on('message', onMessage);
     thread.once('error', onEnd).once('exit', () => onEnd(null));

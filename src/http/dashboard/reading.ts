@@ -1,9 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ToldFailure, toldFailure } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import type { OpenOptions } from '../../db/open.ts';
-import { readAhead } from '../../reports/ahead.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
 import type { ReportRequest, ReportResult } from '../../reports/report.ts';
 import { boardOf, runReport, statusIds } from '../../reports/run.ts';
@@ -105,7 +103,7 @@ const NOTHING_TOLD = { isPartial: false, suggestion: null, unindexed: 0 };
 export function openReading(
   options: OpenOptions,
   onProgress?: (share: number) => void,
-): Reading & { ahead(): Promise<void>; close(): Promise<void> } {
+): Reading & { close(): Promise<void> } {
   const opened: { close(): unknown }[] = [];
   const once = <T extends { close(): unknown }>(open: () => T): (() => T) => {
     let value: T | undefined;
@@ -144,9 +142,6 @@ export function openReading(
     company: async (name) => browse().company(name),
     comments: async ({ post, after }) => browse().post.comments(post, after),
     similar: async (request) => texts().similar(request),
-    async ahead() {
-      for await (const _ of readAhead(reports())) await setImmediate();
-    },
     async close() {
       for (const handle of opened) await handle.close();
     },
@@ -267,25 +262,14 @@ export interface ThreadQuestion {
 
 export type ThreadAnswer = { value: unknown } | { failure: ToldFailure } | { progress: number };
 
-/** What a worker thread is for: with sums it reads ahead what they begin with. */
-export interface ThreadData {
-  options: OpenOptions;
-  isForSums: boolean;
-}
-
 // This file is also the worker thread of `reading-pool.ts`.
 const asker = parentPort;
-if (asker) {
-  const { options, isForSums } = workerData as ThreadData;
-  const reading = openReading(options);
+if (asker)
   serve(
-    reading,
+    openReading(workerData as OpenOptions),
     (given) => asker.postMessage(given),
     (hear) => asker.on('message', hear),
   );
-  // Where the mirror cannot be read, the first question says so.
-  if (isForSums) reading.ahead().catch(() => {});
-}
 
 export function serve(
   reading: Reading,
