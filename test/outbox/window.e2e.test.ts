@@ -92,6 +92,15 @@ async function published(bench: Bench, id: number): Promise<void> {
 
 const VARIED = (n: number) => ({ votes_count: n % 5, comments_count: n % 3 });
 
+/** The mirror has swept so many old posts, in pages of ten. */
+async function sweptBench(t: TestContext, count: number): Promise<Bench> {
+  const bench = benchFor(t);
+  bench.upstream.pageSize = 10;
+  fill(bench, count, VARIED);
+  await bench.sweep();
+  return bench;
+}
+
 describe('how far a list is read', () => {
   it('once, and twenty old rows beyond the attempt, where the list is newest first', async (t) => {
     const bench = benchFor(t);
@@ -116,10 +125,7 @@ describe('how far a list is read', () => {
   });
 
   it('twenty old rows beyond the attempt, also where posts of others stand between them and none was seen before', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.pageSize = 10;
-    fill(bench, 300, VARIED);
-    await bench.sweep();
+    const bench = await sweptBench(t, 300);
     for (let n = 0; n < 100; n++) {
       await published(bench, await bench.add({ title: `Wish ${n}` }));
       if (n % 10 === 0) bench.upstream.publish({ title: `Of others ${n}` });
@@ -131,10 +137,7 @@ describe('how far a list is read', () => {
   });
 
   it('beyond posts that were made later than it, for rows that were first sent earlier', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.pageSize = 10;
-    fill(bench, 100, VARIED);
-    await bench.sweep();
+    const bench = await sweptBench(t, 100);
     const earlier = [];
     for (let n = 0; n < 25; n++) {
       earlier.push(await bench.add({ title: `Wish ${n}` }));
