@@ -119,6 +119,12 @@ describe('the documents', () => {
         );
   });
 
+  it('have a test that `npm test` runs for each promise', () => {
+    const [, table = ''] = page('test/README.md').split('## Promises and their tests');
+    for (const row of table.split('\n').filter((line) => line.startsWith('| ') && line.includes('`')))
+      assert.match(row, /\/[\w-]+(\.e2e)?\.test\.ts`|\/`/, row);
+  });
+
   it('link only to pages and headings that exist', () => {
     for (const name of PAGES)
       for (const [, path = '', anchor = ''] of page(name).matchAll(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKOUT } from '../support/cli.ts';
 import { installGlobally, npm, pack } from './package.ts';
@@ -54,7 +54,10 @@ try {
   const program = installGlobally(packed, packed.tarball, '--ignore-scripts', ...peers);
   process.stdout.write(`${packed.bytes} bytes in ${packed.files.length} files, installed as ${program}\n`);
   const shipped = ['package', 'docker'].map((name) => `test/shipping/${name}.long.ts`);
-  const files = TESTS.map((name) => `test/cli/${name}.e2e.test.ts`);
+  const files = globSync(
+    TESTS.map((name) => `test/cli/${name}.{e2e,long}.test.ts`),
+    { cwd: CHECKOUT },
+  );
   const runner = ['--import', './test/support/seed.ts', '--test', '--test-reporter=dot'];
   attempt('package and image', ['--test', '--test-reporter=spec', '--test-concurrency=1', ...shipped], null);
   attempt('the tests of the command line', [...runner, ...files], program);

@@ -5,13 +5,18 @@ import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 
 /**
- * Runs tests: `run.ts [--unit] [--name PATTERN] [file, folder or glob …]`. Files named `*.e2e.test.ts` start servers, browsers or
- * processes, or simulate for seconds, and each has a process of its own. The others are units and share one, or two where nothing else runs: with one for each
- * file the tier took twice the processor time.
+ * Runs tests: `run.ts [--unit | --long] [--name PATTERN] [file, folder or glob …]`. The name of a file says its tier:
+ * `*.e2e.test.ts` starts servers, browsers or processes, or simulates for seconds, and each has a process of its own; so has
+ * `*.long.test.ts`, which runs with `--long` or by its name. The others are units and share one process, or two where nothing
+ * else runs: with one for each file the tier took twice the processor time.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { unit: { type: 'boolean', default: false }, name: { type: 'string', multiple: true } },
+  options: {
+    unit: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    name: { type: 'string', multiple: true },
+  },
 });
 
 /** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle. */
@@ -32,15 +37,16 @@ function filesOf(asked: readonly string[]): string[] {
   return files;
 }
 
-function isE2e(file: string): boolean {
-  return file.endsWith('.e2e.test.ts');
-}
+const isE2e = (file: string): boolean => file.endsWith('.e2e.test.ts');
+const isLong = (file: string): boolean => file.endsWith('.long.test.ts');
 
 // Otherwise each file strips the types of everything it imports anew.
 process.env.NODE_COMPILE_CACHE ??= join(CHECKOUT, 'node_modules/.cache/tests');
 
 /** What each file took when it last ran here, in milliseconds. */
 const TIMES = join(CHECKOUT, 'node_modules/.cache/tests/times.json');
+
+const UNKNOWN_MS = 20_000;
 
 function knownTimes(): Record<string, number> {
   try {
@@ -50,18 +56,11 @@ function knownTimes(): Record<string, number> {
   }
 }
 
-/** Those that take longest anywhere, for a checkout in which none has run yet. */
-const LONG = [
-  ...['dashboard/browser/pages', 'service/redis-trouble', 'dashboard/browser/imports', 'api/faults'],
-  ...['dashboard/browser/work', 'dashboard/browser/lists', 'cli/start', 'outbox/simulation'],
-].map((name) => `test/${name}.e2e.test.ts`);
-
 /** The longest first, so that none of them is left to run alone at the end; a file that never ran may be one of them. */
 function longestFirst(paths: readonly string[]): string[] {
   const known = knownTimes();
-  const unknown = (name: string): number => (LONG.includes(name) ? Number.POSITIVE_INFINITY : 20_000);
-  const took = (path: string): number => known[nameOf(path)] ?? unknown(nameOf(path));
-  return paths.toSorted((a, b) => (took(a) < took(b) ? 1 : took(a) > took(b) ? -1 : 0));
+  const took = (path: string): number => known[nameOf(path)] ?? UNKNOWN_MS;
+  return paths.toSorted((a, b) => took(b) - took(a));
 }
 
 function nameOf(path: string): string {
@@ -98,8 +97,13 @@ function start(units: string[], e2e: string[]): void {
 }
 
 const files = filesOf(positionals);
-const units = files.filter((file) => !isE2e(file));
-if (!values.unit) start(units, longestFirst(files.filter(isE2e)));
+const units = files.filter((file) => !isE2e(file) && !isLong(file));
+if (values.long) start([], longestFirst(files.filter(isLong)));
+else if (!values.unit)
+  start(
+    units,
+    longestFirst(files.filter((file) => isE2e(file) || (isLong(file) && positionals.includes(file)))),
+  );
 // Nothing runs beside them: a process for each of two cores.
 else
   for (const half of [0, 1])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Download, Page } from 'playwright-core';
 import type { Stage } from './stage.ts';
 
 export interface Look {
@@ -84,6 +84,19 @@ export async function settled(page: Page): Promise<void> {
 /** What can be read on it, at a moment at which it stands: a page is drawn again when something changed. */
 export function textOf(page: Page): Promise<string> {
   return page.locator(STANDING).innerText();
+}
+
+/** The file behind a button, or behind a link. */
+export async function downloaded(
+  page: Page,
+  name: string,
+  role: 'button' | 'link' = 'button',
+): Promise<Download> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole(role, { name, exact: true }).click(),
+  ]);
+  return download;
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Download, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
 import { onStage, openStage, type Stage, sweepAll } from './stage.ts';
-import { barriers, DESKTOP, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
+import { barriers, DESKTOP, downloaded, PHONE, settled, textOf, type Visit, visit } from './visit.ts';
 
 describe('somebody with lists and reports', onStage, () => {
   let stage: Stage;
@@ -24,63 +24,11 @@ describe('somebody with lists and reports', onStage, () => {
     t.after(() => visitor.close());
     return visitor;
   };
-  const downloaded = async (page: Page, button: string): Promise<Download> => {
-    const role = button === 'Download' || button === 'CSV of a list' ? 'link' : 'button';
-    const name = button === 'CSV of a list' ? 'Download CSV' : button;
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole(role, { name, exact: true }).click(),
-    ]);
-    return download;
-  };
   /** Of what is listed, without the moment to which a running day or week is counted. */
   const timesOn = async (page: Page): Promise<string> => {
     const shown = (await textOf(page)).replaceAll(/until .*/g, '');
     return page.url().includes('until=') ? shown : shown.replace(/ to [^,]+, \d\d:\d\d(?=, days of )/, '');
   };
-
-  it('goes from the overview to a report, narrows it down, and takes it along as CSV and as a picture', async (t) => {
-    const { page, open, assertCalm } = await enter(t);
-    await open('/');
-    await page.getByRole('link', { name: 'New posts' }).click();
-    await page.getByRole('heading', { name: 'New by week', level: 1 }).waitFor();
-    await page.locator('figure.chart canvas').waitFor();
-    const png = await readFile(await (await downloaded(page, 'Download PNG')).path());
-    assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
-    await page.locator('#field-board').selectOption({ label: 'Bugs' });
-    await page.waitForURL(/board=bugs/);
-    await settled(page);
-    const csv = await downloaded(page, 'Download CSV');
-    assert.match(
-      await readFile(await csv.path(), 'utf8'),
-      /^week,board,posts,comments,partial\r\n[\d-]+,Bugs,/,
-    );
-    assertCalm();
-  });
-
-  it('chooses several boards and dates, keeps the view, and has exactly that as a file', async (t) => {
-    const { page, open, assertCalm } = await enter(t);
-    await open('/posts');
-    await page.locator('#picks-board summary').click();
-    await page.getByRole('checkbox', { name: 'Bugs' }).check();
-    await page.getByRole('checkbox', { name: 'Reporting' }).check();
-    await page.waitForURL(/board=bugs%2Creporting/);
-    await page.keyboard.press('Escape');
-    await page.getByLabel('Votes, at least').fill('2');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/votes=2/);
-    await page.getByRole('button', { name: 'Save view' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Two boards');
-    await page.keyboard.press('Enter');
-    await page.getByText('Saved views').click();
-    await page.getByRole('link', { name: 'Two boards' }).waitFor();
-    const csv = await readFile(await (await downloaded(page, 'CSV of a list')).path(), 'utf8');
-    const { total } = (await (
-      await fetch(`${stage.url}/data/posts?board=bugs,reporting&votes=2`)
-    ).json()) as { total: { posts: number } };
-    assert.equal(csv.trimEnd().split('\r\n').length - 1, total.posts);
-    assertCalm();
-  });
 
   it('has every choice on the screen of a phone, however long its name is', async (t) => {
     const { page, open, close } = await visit(stage, PHONE);
@@ -364,7 +312,7 @@ describe('somebody with lists and reports', onStage, () => {
     await page.getByText('The export is under way').waitFor();
     await page.locator('#field-table').selectOption('users');
     await page.locator('#field-redact').selectOption('emails');
-    const file = await readFile(await (await downloaded(page, 'Download')).path(), 'utf8');
+    const file = await readFile(await (await downloaded(page, 'Download', 'link')).path(), 'utf8');
     assert.match(file, /@redacted\.invalid/);
     const made = page.getByRole('link', { name: /^posts\.parquet/ });
     await until('the export is listed', async () => {
