@@ -149,9 +149,10 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
     };
     const { ids, words, isAddress } = named(text, { filter, isInAddresses });
     const terms = readTerms(words, { typing: typing && !isAddress, isInAddresses });
+    const sized = rank.size(terms);
     const scope = {
       filter,
-      limit: isCounted && !isOfManyWords(terms) ? MOST_FOUND + 1 : limit,
+      limit: isCounted && !sized.some(isOfManyWords) ? MOST_FOUND + 1 : limit,
       shown: limit,
       isInAddresses,
     };
@@ -167,7 +168,7 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
       best: all.map((id) => ({ id, comment: null })),
       isPartial,
       unknown: found.unknown,
-      isTooMuch: rank.isTooMuch(rank.size(terms)),
+      isTooMuch: rank.isTooMuch(sized),
     };
   };
 }
@@ -180,11 +181,12 @@ interface Ids {
 
 /** Fewer hits than this leave room for posts that have most of the words. */
 const FEW = 5;
-/** A beginning of so many letters is one of many words: see `newestScan`. */
+/** A beginning of so many letters can be one of so many words that to gather them takes 1.5 s in a million posts. */
 const SHORT = 3;
 
-function isOfManyWords(terms: readonly Term[]): boolean {
-  return terms.some(({ isOpen, phrases }) => isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT);
+function isOfManyWords(sized: Sized): boolean {
+  const { isOpen, phrases } = sized.term;
+  return isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT && isVeryCommon(sized);
 }
 
 function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
@@ -209,21 +211,19 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
   const [words = []] = open.phrases;
   const [beginning = ''] = words;
   const none = { isPartial: false, unknown: [] };
-  const isShort = words.length === 1 && beginning.length <= SHORT;
   // Where no word begins so, it is one that the person has ended, and may have misspelt.
   const finished = { ...open, isOpen: false };
   if (closed.length === 0 && words.length === 1) {
     const met = rank.beginnings(beginning, scope);
-    // Longer words add little to one that so many posts have, and the index would gather every post of all of them.
-    const isFiltered = isShort && !isEveryPost(scope.filter);
-    const isWhole = isFiltered || rank.size([finished]).some(isVeryCommon);
+    // Among all posts longer words add little to one that so many have, and the index would gather every post of all of them.
+    const isWhole = isEveryPost(scope.filter) && rank.size([finished]).some(isVeryCommon);
     const match = matchText([isWhole ? finished : open]) ?? '';
     const others = met.length < scope.limit ? rank.latest(match, scope).map(({ id }) => id) : [];
     const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }
   const wanted = telling(rank.size(closed));
-  const begun = isShort ? [] : rank.size([open]).filter((one) => !isVeryCommon(one));
+  const begun = rank.size([open]).filter((one) => !isVeryCommon(one));
   if (begun.length > 0) {
     const ids = rank.all([...wanted, ...begun], scope).map(({ id }) => id);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([...closed, finished]), scope);
@@ -472,7 +472,7 @@ function commentRanker(db: Db) {
     const { scope, terms, best, isPartial, isTooMuch } = ranked;
     const { filter, limit } = scope;
     const match = matchText(terms);
-    if (match === null || isOfManyWords(terms) || (best.length >= limit && !isPartial)) return [];
+    if (match === null || (best.length >= limit && !isPartial)) return [];
     const { condition, wanted } = conditionOf(filter, 'c.post_id');
     const met = isEveryPost(filter) ? COMMENTS_RANKED : COMMENTS_MET;
     const found = db.prepare<object, { id: number; comment: number }>(`

@@ -20,7 +20,6 @@ import type { BoardView, PersonView } from '../../search/browse/pages.ts';
 import type { PeoplePage, PeopleRequest } from '../../search/browse/people.ts';
 import type { CommentPage, CommentPlace, ListedPost, WholePost } from '../../search/browse/post.ts';
 import { snippetOf } from '../../search/marks.ts';
-import { isEveryPost } from '../../search/rank.ts';
 import {
   type Excerpt,
   type Found,
@@ -91,9 +90,6 @@ export interface FoundPost extends ListedPost {
   excerpt?: Excerpt;
 }
 
-/** In a larger mirror the posts of a short word are not counted: that walks over each word that begins so. */
-const COUNTED = 20_000;
-
 /** So much of a content is read for an excerpt of its beginning, which is far shorter. */
 const EXCERPTED = 1000;
 
@@ -157,14 +153,6 @@ interface Handles {
 /** Posts by filters and by words. `#626` is the post of that number, whatever the filters say, deleted or not. */
 function postLists({ reports, browse, texts }: Handles): Pick<Reading, 'posts' | 'search' | 'found'> {
   const resolve = filterResolver({ reports, browse });
-  /** A word of three letters, such as API, may be the beginning of many: all posts with it are counted where the mirror is small. */
-  const allOf = async ({ total }: Found, text: string, filter: PostFilter): Promise<Found['total']> => {
-    if (!total.isMore || total.posts >= MOST_FOUND || !isEveryPost(filter)) return total;
-    const first = { filter, sort: 'newest', after: null, isBackward: false, limit: 1 } as const;
-    if (browse().page(first).total.posts > COUNTED) return total;
-    const { ids, isMore } = await texts().ids(text, { typing: true });
-    return { posts: ids.length, isMore };
-  };
   return {
     async posts({ isExcerpt = false, ...request }) {
       const { filter, around } = await resolve(request.filter);
@@ -186,12 +174,7 @@ function postLists({ reports, browse, texts }: Handles): Pick<Reading, 'posts' |
       const rows = markedRows(listed, found, options.isExcerpt ?? false);
       const { isMore, isPartial, suggestion, unindexed } = found;
       const beside = besideSearch(options, isMore);
-      const total =
-        number !== null
-          ? { posts: rows.length, isMore: false }
-          : options.isCounted
-            ? await allOf(found, text, filter)
-            : found.total;
+      const total = number === null ? found.total : { posts: rows.length, isMore: false };
       return { rows, ...beside, total, ...around, isPartial, suggestion, unindexed };
     },
     async found({ text, filter: wanted }) {
