@@ -81,7 +81,8 @@ const EXPECTED: Record<FaultKind, Expectation> = {
   },
 };
 
-const MODES: Auth[] = [{ kind: 'header' }, { kind: 'query', parameter: 'key' }];
+/** In the query a token can leak by the address as well; that it works in the header is said in test/api/sandbox.e2e.test.ts. */
+const AUTH: Auth = { kind: 'query', parameter: 'key' };
 
 const log: string[] = [];
 
@@ -90,12 +91,12 @@ function patient(limits: Partial<Limits>): Partial<Limits> {
   return Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, 20 * ms]));
 }
 
-async function scene(t: TestContext, kind: FaultKind, rule: Partial<FaultRule>, auth: Auth) {
+async function scene(t: TestContext, kind: FaultKind, rule: Partial<FaultRule>) {
   const { settings = {}, limits = {} } = EXPECTED[kind];
   const mustSucceed = rule.nth !== undefined || rule.times === 1 || rule.on === 'creates';
   const sandbox = await sandboxOf(t, { faults: [{ kind, ...settings, ...rule }], echoToken: true });
   const client = clientOf(t, sandbox.url, {
-    auth,
+    auth: AUTH,
     limits: mustSucceed ? patient(limits) : limits,
     retry: { attempts: 3 },
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
@@ -139,31 +140,24 @@ async function walked(client: Client, sandbox: Sandbox): Promise<Reading> {
 for (const [name, expectation] of Object.entries(EXPECTED)) {
   const kind = name as FaultKind;
   const { lists, creates } = expectation;
-  for (const auth of MODES) {
-    // Time limits are waited for together.
-    const concurrency = expectation.limits !== undefined;
-    describe(`trouble of the kind ${kind}, with the token in the ${auth.kind}`, { concurrency }, () => {
-      if (lists) readingTests(kind, lists, expectation.search, auth);
-      if (creates) createTests(kind, creates, auth);
-    });
-  }
+  // Time limits are waited for together.
+  const concurrency = expectation.limits !== undefined;
+  describe(`trouble of the kind ${kind}`, { concurrency }, () => {
+    if (lists) readingTests(kind, lists, expectation.search);
+    if (creates) createTests(kind, creates);
+  });
 }
 
-function readingTests(
-  kind: FaultKind,
-  lists: [Reading, Reading],
-  search: Expectation['search'],
-  auth: Auth,
-): void {
+function readingTests(kind: FaultKind, lists: [Reading, Reading], search: Expectation['search']): void {
   const [once, always] = lists;
   it(`on one page of a walk gives: ${once}`, async (t) => {
-    const { sandbox, client } = await scene(t, kind, { on: 'posts', nth: 2 }, auth);
+    const { sandbox, client } = await scene(t, kind, { on: 'posts', nth: 2 });
     assert.equal(await attempt(() => walked(client, sandbox)), once);
     assert.equal(sandbox.faults.fired()[kind], 1);
   });
 
   it(`on every page of a walk gives: ${always}`, async (t) => {
-    const { sandbox, client } = await scene(t, kind, { on: 'lists' }, auth);
+    const { sandbox, client } = await scene(t, kind, { on: 'lists' });
     assert.equal(await attempt(() => walked(client, sandbox)), always);
     assert.ok((sandbox.faults.fired()[kind] ?? 0) > 0);
   });
@@ -175,7 +169,7 @@ function readingTests(
       [1, foundOnce],
       [99, foundAlways],
     ] as const) {
-      const { sandbox, client } = await scene(t, kind, { on: 'search', times }, auth);
+      const { sandbox, client } = await scene(t, kind, { on: 'search', times });
       const looking = async (): Promise<Reading> => {
         await client.search('a');
         return 'whole';
@@ -186,9 +180,9 @@ function readingTests(
   });
 }
 
-function createTests(kind: FaultKind, expected: CreateOutcome['outcome'], auth: Auth): void {
+function createTests(kind: FaultKind, expected: CreateOutcome['outcome']): void {
   it(`in a create gives: ${expected}, and that is the truth`, async (t) => {
-    const { sandbox, client } = await scene(t, kind, { on: 'creates' }, auth);
+    const { sandbox, client } = await scene(t, kind, { on: 'creates' });
     const draft = draftFor(sandbox);
     const person = { ...draft, email: 'ada@example.com', full_name: 'Ada' };
     for (const send of [() => client.create(draft), () => client.createAsUser(person)]) {

@@ -205,7 +205,7 @@ describe('for any `next` at all', () => {
         assert.equal(request.hash, '');
         assert.equal(request.searchParams.get('token'), null);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -218,7 +218,7 @@ describe('for any `next` at all', () => {
           assert.equal(follow(start + cursor), cursor);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 

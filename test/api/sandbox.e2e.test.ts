@@ -14,17 +14,17 @@ for (const paging of PAGING_STYLES) {
   // A list in another order for each request shows some rows twice and others not at all, whoever walks it.
   for (const order of ORDERS.filter((each) => each !== 'random')) {
     describe(`a list paged by ${paging}, ${order} first`, () => {
-      for (const ahead of [1, 4]) {
-        it(`is walked to its end, every row once, with ${ahead} ahead`, async (t) => {
-          const sandbox = await sandboxOf(t, { paging, order });
-          const client = clientOf(t, sandbox.url);
+      it('is walked to its end, every row once, however many pages are read ahead', async (t) => {
+        const sandbox = await sandboxOf(t, { paging, order });
+        const client = clientOf(t, sandbox.url);
+        for (const ahead of [1, 4]) {
           const posts = await all(client.posts({ ahead }));
           const comments = await all(client.comments({ ahead }));
           assert.deepEqual(ids(posts.flatMap(({ rows }) => rows)), ids(sandbox.world.posts()));
           assert.deepEqual(ids(comments.flatMap(({ rows }) => rows)), ids(sandbox.world.comments()));
           assert.ok([...posts, ...comments].every(({ rejects }) => rejects.length === 0));
-        });
-      }
+        }
+      });
 
       it('can be read again page by page, by the cursors of the walk', async (t) => {
         const sandbox = await sandboxOf(t, { paging, order, echoToken: true });

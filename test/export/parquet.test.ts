@@ -86,7 +86,7 @@ describe('a parquet file, as DuckDB reads it', () => {
         ]);
         assert.deepEqual(await ask(sql), expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

@@ -107,7 +107,7 @@ function play(seed: number, { minutes, calmMs, kinds = KINDS }: Course): Seen {
 
 describe('a simulated fleet', () => {
   it('never has two senders, and runs every source again within a minute', () => {
-    for (let seed = 1; seed <= 6; seed++) {
+    for (let seed = 1; seed <= 3; seed++) {
       const { sends, doubles, unrun } = play(seed, { minutes: 60, calmMs: 20_000 });
       assert.deepEqual(doubles.slice(0, 3), [], `seed ${seed}`);
       assert.deepEqual(unrun.slice(0, 3), [], `seed ${seed}`);

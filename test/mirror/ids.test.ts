@@ -18,7 +18,7 @@ describe('packed ids', () => {
       fc.property(ids, (list) => {
         assert.deepEqual(unpacked(packIds(list)), list);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -42,7 +42,7 @@ describe('an index of ids', () => {
         assert.equal(index.size, places.size);
         for (const id of [...list, ...others]) assert.equal(index.get(id), places.get(id) ?? -1);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

@@ -14,23 +14,23 @@ describe('finding out about many rows', () => {
     const bench = benchFor(t);
     const { upstream } = bench;
     // No order, so that every read goes to the end.
-    for (let n = 0; n < 600; n++) upstream.publish({ title: `Old ${n}`, created: '2025-06-01T00:00:00.5Z' });
+    for (let n = 0; n < 300; n++) upstream.publish({ title: `Old ${n}`, created: '2025-06-01T00:00:00.5Z' });
     upstream.posts.sort((a, b) => (a.id % 7) - (b.id % 7) || a.id - b.id);
     upstream.pageSize = 20;
     await bench.sweep();
     const before = upstream.pagesRead;
-    for (let n = 0; n < 200; n++) await bench.add({ title: `Wish ${n}`, content: `Number ${n}.` });
-    upstream.outcomes = Array.from({ length: 200 }, () => unknown());
+    for (let n = 0; n < 80; n++) await bench.add({ title: `Wish ${n}`, content: `Number ${n}.` });
+    upstream.outcomes = Array.from({ length: 80 }, () => unknown());
     let sent = 0;
     upstream.duringCreate = (asked) => {
       // Three of four arrive, the others when they are sent again.
-      if (++sent % 4 === 0 && sent <= 200) return;
+      if (++sent % 4 === 0 && sent <= 80) return;
       upstream.publish(wordsOf(asked));
       upstream.posts.push(...upstream.posts.splice(0, 1));
     };
     const counts = await drive(bench.context, ALL);
-    assert.equal(counts.confirmed, 200);
-    assert.equal(upstream.created.length, 250);
+    assert.equal(counts.confirmed, 80);
+    assert.equal(upstream.created.length, 100);
     const lists = (upstream.pagesRead - before) / Math.ceil(upstream.posts.length / upstream.pageSize);
     assert.ok(lists <= 6, `${lists} times the whole list`);
   });

@@ -81,7 +81,7 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     await swept(bench);
     await publisher.step();
     await equal();
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 3; round++) {
       upset(bench, round);
       outbox.accept([newRow({})], Date.now());
       await swept(bench);
@@ -204,7 +204,7 @@ describe('the copy in PostgreSQL', skipUnless('initdb', 'postgres'), () => {
     const start = () => startChild([durable.url, bench.path, mirror.upstream, 'killed']);
     let child = start();
     t.after(() => child.kill('SIGKILL'));
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 6; round++) {
       upset(bench, round);
       outbox.accept([newRow({})], Date.now());
       await swept(bench);

@@ -42,7 +42,7 @@ describe('what the process of a statement says', () => {
         const chunks = edges.slice(1).map((end, i) => bytes.subarray(edges[i], end));
         assert.deepEqual(await read(chunks), FRAMES);
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 

@@ -86,7 +86,7 @@ function weekByHand({ looks }: Ledger, gains: readonly Gain[], begins: number, b
   };
 }
 
-for (const seed of [1, 2, 3])
+for (const seed of [1, 2])
   test(`the figures of a ledger with pauses, deletions, moves and finished posts (${seed})`, async (told) => {
     const { ledger, story, ask } = await tellLedger(told, seed);
 

@@ -30,7 +30,7 @@ describe('the curve of times that have not all ended', () => {
         assert.deepEqual(found, survivalByHand(list));
         assert.deepEqual(survivalOf(times(list.toReversed())), found);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -61,7 +61,7 @@ describe('a search of those who may not see addresses', () => {
         assert.deepEqual(await found(one, text), await found(other, text));
         assert.deepEqual(await similar(one, text), await similar(other, text));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

@@ -241,7 +241,7 @@ describe('a search', () => {
         for (const text of [parts.join(''), parts.join(' ')])
           assert.ok((await search.find(text, { typing })).hits.length <= 2);
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     );
     for (const text of ['x'.repeat(10_000), 'x '.repeat(5_000), '"'.repeat(10_000)]) await search.find(text);
   });

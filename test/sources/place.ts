@@ -76,3 +76,16 @@ export async function start(
     },
   };
 }
+
+/** Which sources are ready. */
+export async function states(service: Started): Promise<Record<string, boolean>> {
+  const { body } = await service.json('/readyz');
+  return body.sources as Record<string, boolean>;
+}
+
+export async function untilReady(service: Started, names: readonly string[]): Promise<void> {
+  await until('all sources are ready', async () => {
+    const found = await states(service);
+    return Object.keys(found).join() === names.join() && Object.values(found).every(Boolean);
+  });
+}

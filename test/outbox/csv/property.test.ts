@@ -58,7 +58,7 @@ test('what is written is read back cell by cell, in any delimiter, line end, enc
         );
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -113,7 +113,7 @@ test('however a file is damaged, every record of it is accepted or refused, once
         );
       },
     ),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
@@ -129,6 +129,6 @@ test('however a UTF-16 file is damaged, it is read or refused, the same in any c
         assert.deepEqual(await readOrRefuse(bytes, size), await readOrRefuse(bytes, 64 * 1024));
       },
     ),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });

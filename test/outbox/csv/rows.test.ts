@@ -208,12 +208,12 @@ describe('what people write is not changed', () => {
   });
 
   test('a field of a megabyte is accepted', async () => {
-    const content = 'ж"\n'.repeat(350_000);
+    const content = 'жжжжжжжж"\n'.repeat(105_000);
     const text = `${HEADER}b,one,"${content.replaceAll('"', '""')}"\nb,two,c\n`;
     const file = await read(text);
     assert.equal(accepted(file.rows[0]).post.content, content);
     assert.deepEqual(accepted(file.rows[0]).notes, ['content is unusually long (1050000 characters)']);
-    assert.equal(file.rows[1]?.line, 350_003);
+    assert.equal(file.rows[1]?.line, 105_003);
   });
 
   test('a thousand columns are read', async () => {

@@ -365,7 +365,7 @@ describe('memory', () => {
     let chunks = 0;
     async function* source() {
       yield Buffer.from('title,"board');
-      for (; ; chunks++) yield Buffer.alloc(1024 * 1024, 'x\n');
+      for (; ; chunks++) yield Buffer.alloc(1024 * 1024, `${'x'.repeat(63)}\n`);
     }
     const opened = openCsv(source, { encoding: 'utf-8' });
     await assert.rejects(opened, { code: 'usage', message: /^the header in line 1 has no end/ });
