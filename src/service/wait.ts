@@ -43,9 +43,9 @@ export async function sendAndWait(app: App, options: WaitOptions): Promise<State
     const backend = await openQueueBackend({ url: null, dataDir: folder, mirrorId: app.state.mirrorId, log });
     try {
       // What is unclear in one batch does not hold up the rows of the next: it is waited for when all were sent.
-      if (options.batches.length > 1)
-        for (const batch of options.batches) await sendBatch(app, backend, batch, options, false);
-      for (const batch of options.batches) await sendBatch(app, backend, batch, options, true);
+      for (const isUnclearWaitedFor of [false, true])
+        for (const batch of options.batches)
+          await sendBatch(app, backend, batch, options, isUnclearWaitedFor);
     } catch (error) {
       // What was on its way when we were told to stop was brought to its end: where that was all, there is nothing to go on with.
       const isOver = options.batches.every((batch) => outbox.isOver(batch));
