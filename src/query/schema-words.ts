@@ -212,7 +212,7 @@ export const PUBLIC_TABLES: readonly TableWords[] = [
     url: 'page of that post',
     last_error: 'what went wrong last',
     matched:
-      'how its post was found where no answer named it: marked, exact, same, part, person; earlier: similar',
+      'how its post was found where no answer named it: marked, same, part, person; earlier: exact, similar',
     baseline: 'posts that a person has turned down as the post of this row, as a JSON list of ids',
     first_sent_at: 'when the first attempt that can have left a post began, UTC',
     known_max_id: 'highest posts.id that was known before that attempt',

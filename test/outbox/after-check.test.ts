@@ -239,47 +239,6 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual(await bench.sweep(), [id]);
   });
 
-  for (const [how, created] of [
-    ['hours behind', (now: number) => new Date(now - 10 * HOUR).toISOString().slice(0, 19)],
-    [
-      'that are the day before',
-      (now: number) => `${new Date(now - 24 * HOUR).toISOString().slice(0, 10)}T00:00:00`,
-    ],
-  ] as const)
-    it(`is found although its number is lower than others, and the service tells local times ${how}`, async (t) => {
-      const bench = benchFor(t);
-      const local = (id: number) => ({ id, created: created(bench.clock.now()) });
-      bench.upstream.publish(local(90_000));
-      await bench.sweep();
-      const id = await secondAttempt(bench, {});
-      const late = bench.upstream.publish(local(50_000));
-      assert.deepEqual(await bench.sweep(), [id]);
-      assert.equal((await bench.row(id)).duplicate_of, late.id);
-    });
-
-  it('is found although its id is lower than others, and the service dates our posts days too early', async (t) => {
-    const bench = benchFor(t);
-    const early = (id: number) => ({ id, created: new Date(bench.clock.now() - 120 * HOUR).toISOString() });
-    bench.upstream.publish(early(90_000));
-    await bench.sweep();
-    const id = await secondAttempt(bench, {});
-    bench.upstream.posts = bench.upstream.posts.map((post) => ({ ...post, ...early(post.id) }));
-    const late = bench.upstream.publish(early(50_000));
-    assert.deepEqual(await bench.sweep(), [id]);
-    assert.equal((await bench.row(id)).duplicate_of, late.id);
-  });
-
-  it('is found although its id is lower than others, and its date is a year before our own', async (t) => {
-    const bench = benchFor(t);
-    bench.upstream.publish({ id: 90_000 });
-    await bench.sweep();
-    const id = await secondAttempt(bench, {});
-    const created = new Date(bench.clock.now() - 8760 * HOUR).toISOString();
-    const late = bench.upstream.publish({ id: 50_000, created });
-    assert.deepEqual(await bench.sweep(), [id]);
-    assert.equal((await bench.row(id)).duplicate_of, late.id);
-  });
-
   it('is found up to half an hour later, after any number of sweeps', async (t) => {
     const { bench, id } = await confirmedLater(t);
     for (let n = 0; n < 25; n++) {

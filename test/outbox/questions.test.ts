@@ -140,22 +140,21 @@ describe('the rows that were sent before', () => {
 });
 
 describe('what the mirror knows of posts', () => {
-  it('finds posts with a higher id, or made since, by clocks that may be hours behind', async (t) => {
+  it('finds posts with a higher id, or made since, by clocks that may be behind', async (t) => {
     const bench = benchFor(t);
     const now = bench.clock.now();
     const publish = (title: string, ago: number) =>
       bench.upstream.publish({ title, created: iso(now - ago) }).id;
-    const old = publish('Old', 41 * HOUR);
-    const local = publish('Local time', 39 * HOUR);
-    const behind = publish('Behind', 2 * HOUR - MINUTE);
+    const old = publish('Old', 25 * HOUR);
+    const local = publish('Local time', 23 * HOUR);
+    const behind = publish('Behind', 29 * MINUTE);
     const bound = publish('Bound', 0);
     moveTo(bench, await bench.add(), 'confirmed', { postId: bound });
     await bench.sweep();
     const since = (known_max_id: number | null, created = now): number[] =>
       bench.store.postsSince({ known_max_id, sentAt: created }).map(({ id }) => id);
     assert.deepEqual(since(null), [local, behind], 'nothing but its time tells what is new');
-    assert.deepEqual(since(bound), [local, behind], 'the mirror has seen them first just now');
-    assert.deepEqual(since(null, now + 3 * HOUR), [behind]);
+    assert.deepEqual(since(bound), [behind]);
     assert.deepEqual(since(bound, now + 3 * HOUR), []);
     assert.deepEqual(new Set(since(old - 1)), new Set([old, local, behind]));
   });

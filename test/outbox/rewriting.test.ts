@@ -66,11 +66,11 @@ describe('a service that makes the post, answers 500 and shows it', () => {
     });
 
   const others: [string, Partial<PostText>, object, RegExp][] = [
-    ['under a folded address', ADA, { creator: user(2, 'ada@example.com') }, /exact/],
-    ['without an address', ADA, { creator: user(2, null) }, /exact/],
+    ['under a folded address', ADA, { creator: user(2, 'ada@example.com') }, /same/],
+    ['without an address', ADA, { creator: user(2, null) }, /same/],
     ['on a board with another name', {}, { ...owner, board: { id: 3, name: 'Ideas', url: '/b/3' } }, /part/],
-    ['with a time cut to the day', {}, { ...owner, created: '2026-01-01T00:00:00Z' }, /exact/],
-    ['with a time two hours behind', {}, { ...owner, created: '2025-12-31T22:00:00Z' }, /exact/],
+    ['with a time cut to the day', {}, { ...owner, created: '2026-01-01T00:00:00Z' }, /same/],
+    ['with a time two hours behind', {}, { ...owner, created: '2025-12-31T22:00:00Z' }, /same/],
   ];
   for (const [name, text, shown, matched] of others)
     it(`${name}: it is sent once and confirmed`, async (t) => {

@@ -67,7 +67,7 @@ export interface OutboxRow extends PostText {
   not_before: string | null;
   post_id: number | null;
   url: string | null;
-  /** How its post was found where no answer named it: `marked`, `exact`, `same`, `part` or `person`; of older versions `similar 0.93`. */
+  /** How its post was found where no answer named it: `marked`, `same`, `part` or `person`; of older versions `exact`, `similar 0.93`. */
   matched: string | null;
   last_error: string | null;
   /** Posts that a person has turned down as the post of this row. */
@@ -234,8 +234,6 @@ export interface Knowledge {
   maxId: number | null;
   /** When the last complete pass over the posts began. */
   readAt: number | null;
-  /** When the whole list had been read for the first time. */
-  sweptAt: string | null;
 }
 
 /** A row as SQLite holds it. */

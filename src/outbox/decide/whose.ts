@@ -9,13 +9,13 @@ import { isUnspaced } from '../../text/words.ts';
  * each post are compared, and one table decides. Nothing here reads, writes or waits.
  *
  *   new     the post was not there before the row's first attempt, by the first of these that tells: a higher number; when the mirror
- *           first saw it; whether the whole list was known; its date
+ *           first saw it; its date
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
  *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
- *   text    `marked`, `exact`, `same`, `part`, `near` or `far`, the most alike first: see `textOf`
+ *   text    `marked`, or by its words `same`, `part`, `near` or `far`, the most alike first: see `textOf`
  *
- * A post is possible for a row if it is new and free, and either its text is `marked`, `exact` or `same`, or its text is not `far` and its
- * author is `ours` or `unknown`. A row with a mark that its board keeps has `marked` and `far` posts only.
+ * A post is possible for a row if it is new and free, and either its text is `marked` or `same`, or its text is not `far` and its author
+ * is `ours` or `unknown`. A row with a mark that its board keeps has `marked` and `far` posts only.
  *
  * All unclear rows are decided together:
  *
@@ -47,8 +47,6 @@ export interface SentRow extends Words {
   sentAt: number;
   /** The highest number of a post that was known then. */
   known_max_id: number | null;
-  /** Whether the whole list had been read before that. */
-  isListKnown: boolean;
   /** Posts that a person turned down. */
   baseline: readonly number[];
   /** Its reference, where the board is known to keep one. */
@@ -77,19 +75,17 @@ export interface ShownPost extends Words {
   firstSeenAt: number | null;
 }
 
-const TEXTS = ['marked', 'exact', 'same', 'part', 'near', 'far'] as const;
+const TEXTS = ['marked', 'same', 'part', 'near', 'far'] as const;
 export type Text = (typeof TEXTS)[number];
 const AUTHORS = ['ours', 'shared', 'unknown', 'other'] as const;
 export type Author = (typeof AUTHORS)[number];
 
-export type Verdict =
+/** With the posts that hold it up, the most alike first. */
+export type Verdict = { posts: number[] } & (
   | { kind: 'confirmed'; post: ShownPost; how: Text }
-  /** The posts that hold it up, the most alike first. */
-  | { kind: 'later'; posts: number[]; why: string }
-  | { kind: 'uncertain'; posts: number[] }
-  | { kind: 'send again' };
-
-export type Decision = ReturnType<typeof decide>;
+  | { kind: 'later'; why: string }
+  | { kind: 'uncertain' | 'send again' }
+);
 
 interface Pair {
   row: SentRow;
@@ -143,13 +139,13 @@ const PATIENCE_MS = 6 * 3_600_000;
 const WANTED = 'a post that could be this one may still prove to be another row’s';
 
 function verdictOn(row: SentRow, found: Pair | null | undefined, open: readonly Pair[]): Verdict {
-  if (found) return { kind: 'confirmed', post: found.post, how: found.text };
+  if (found) return { kind: 'confirmed', posts: [found.post.id], post: found.post, how: found.text };
   const posts = open.filter((pair) => pair.row === row).map(({ post }) => post.id);
   const isWanted = open.some((pair) => pair.row.isUnderWay && posts.includes(pair.post.id));
   const why = posts.length === 0 ? row.whyUnread : isWanted ? WANTED : null;
   if (why !== null && row.waitedMs < PATIENCE_MS) return { kind: 'later', posts, why };
   if (posts.length === 0 && row.named !== null) posts.push(row.named);
-  return posts.length === 0 && why === null ? { kind: 'send again' } : { kind: 'uncertain', posts };
+  return { kind: posts.length === 0 && why === null ? 'send again' : 'uncertain', posts };
 }
 
 function byLikeness(a: Pair, b: Pair): number {
@@ -174,14 +170,17 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
   });
 }
 
-export type Window = Pick<SentRow, 'sentAt' | 'known_max_id' | 'isListKnown'>;
+export type Window = Pick<SentRow, 'sentAt' | 'known_max_id'>;
 
-/** A date may be a day early: clocks are slow, times are local, and some services tell the day only. With an old number, half an hour. */
 export function isNew(row: Window, { id, firstSeenAt, createdAt }: ShownPost): boolean {
   if (row.known_max_id !== null && id > row.known_max_id) return true;
   if (firstSeenAt !== null && firstSeenAt < row.sentAt) return false;
-  const earlyMs = row.known_max_id === null ? 24 * 3_600_000 : 1_800_000;
-  return row.isListKnown || createdAt === null || createdAt + earlyMs >= row.sentAt;
+  return createdAt === null || createdAt >= earliestDate(row);
+}
+
+/** A date may be a day early: clocks are slow, times are local, and some services tell the day only. With an old number, half an hour. */
+export function earliestDate({ sentAt, known_max_id }: Window): number {
+  return sentAt - (known_max_id === null ? 24 * 3_600_000 : 1_800_000);
 }
 
 export interface SentAuthor {
@@ -191,14 +190,11 @@ export interface SentAuthor {
   creator_id: number;
 }
 
-/** A person is a mailbox, and the owner of the token that of an empty address. */
-const OWNER = mailbox('');
-
 export type People = ReturnType<typeof learnPeople>;
 
 /** What our own posts have shown. */
 export function learnPeople(sent: readonly SentAuthor[]) {
-  /** Whom an account has stood for. */
+  /** Whom an account has stood for. A person is a mailbox, and the owner of the token that of an empty address. */
   const holders = new Map<number, Set<string>>();
   for (const { asked, creator_id } of sent)
     holders.set(creator_id, (holders.get(creator_id) ?? new Set()).add(mailbox(asked ?? '')));
@@ -221,47 +217,42 @@ export function authorOf({ email, full_name }: SentRow, post: ShownPost, people:
   const person = mailbox(email ?? '');
   const holders = people.holders.get(post.creator_id) ?? new Set();
   if (holders.has(person)) return 'ours';
-  if (person !== OWNER && people.standIns.has(post.creator_id) && holders.size > 1)
+  if (email !== null && people.standIns.has(post.creator_id) && holders.size > 1)
     return people.areAddressesTrue ? 'shared' : 'ours';
   const shown = emailKey(post.email ?? '');
-  if (person !== OWNER && people.areAddressesTrue && /^[^*]+@[^*]+$/.test(shown))
+  if (email !== null && people.areAddressesTrue && /^[^*]+@[^*]+$/.test(shown))
     return mailbox(shown) === person ? 'ours' : 'other';
   if (holders.size > 0 || [...people.holders.values()].some((held) => held.has(person))) return 'other';
-  if (person === OWNER) return post.is_team ? 'ours' : 'unknown';
+  if (email === null) return post.is_team ? 'ours' : 'unknown';
   const [is, asked] = [foldedText(post.name ?? ''), foldedText(full_name ?? '')];
   return is === '' || asked === '' ? 'unknown' : is === asked ? 'ours' : 'other';
 }
 
 /** A text that is a part of another has at least so many letters: fewer may be chance. */
 const SHORTEST_PART = 20;
-/** So much of the shorter title, in letters, is in both: measured by `npm run import:chaos`. Letters, because small words are everywhere. */
-const NEAR_SHARE = 1 / 2;
+/** Letters, because small words are everywhere. With a half, strangers shown as the owner held up 8 of 3,000 rows of a simulation. */
+const NEAR_SHARE = 3 / 4;
 
 /**
- * `marked`: the content shows the row's reference. `exact`: title and content are equal but for markup and spaces, on the same board.
- * `same`: their letters and digits are equal, on the same board. `part` is one of three: on the same board words are only left out, and the
- * title is whole or 20 letters are left; on the same board words are only added, to 20 letters or more; the letters and digits are equal on
- * another board. `near`: half of the letters of the shorter title are in words of both. `far`: nothing of that, or neither a word of the
- * titles nor the first letters of title or content are in both.
+ * `marked`: the content shows the row's reference. `same`: the letters and digits of title and content are equal, on the same board.
+ * `part` is one of three: on the same board words are only left out, and the title is whole or 20 letters are left; on the same board
+ * words are only added, to 20 letters or more; the letters and digits are equal on another board. `near`: three quarters of the letters
+ * of the shorter title are in words of both. `far`: nothing of that.
  */
 export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   const { mark } = sent.of;
   if (mark !== null) return marksIn(shown.of).includes(mark) ? 'marked' : 'far';
-  if (sent.words === shown.words) return 'exact';
   const isSameBoard = boardSlug(sent.of.board) === boardSlug(shown.of.board);
   if (sent.title === shown.title && sent.content === shown.content) return isSameBoard ? 'same' : 'part';
-  const isCut = isPart(shown, sent) && (isLong(shown) || shown.title === sent.title);
-  if (isSameBoard && (isCut || (isLong(sent) && isPart(sent, shown)))) return 'part';
+  const isCut = isPart(shown, sent, shown.title === sent.title);
+  if (isSameBoard && (isCut || isPart(sent, shown, false))) return 'part';
   const shorter = Math.min(sent.titleWords.join('').length, shown.titleWords.join('').length);
   const isAlike = shorter > 0 && commonOf(sent.titleWords, shown.titleWords) >= NEAR_SHARE * shorter;
   return isAlike ? 'near' : 'far';
 }
 
-function isLong({ title, content }: Folded<unknown>): boolean {
-  return title.length + content.length >= SHORTEST_PART;
-}
-
-function isPart(part: Folded<unknown>, whole: Folded<unknown>): boolean {
+function isPart(part: Folded<unknown>, whole: Folded<unknown>, mayBeShort: boolean): boolean {
+  if (!mayBeShort && part.title.length + part.content.length < SHORTEST_PART) return false;
   return isLeftOf(part.titleWords, whole.titleWords) && isLeftOf(part.contentWords, whole.contentWords);
 }
 
@@ -313,10 +304,8 @@ export function foldedText(text: string): string {
 
 /** Scripts that put no spaces between words are compared by pairs of letters. A word that a service has masked (`d**n`) is none. */
 function wordsOf(text: string): string[] {
-  const words =
-    plainText(text)
-      .replace(/(?<!\p{L})\p{L}{1,2}\*+\p{L}{0,2}(?!\p{L})/gu, ' ')
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const unmasked = plainText(text).replace(/(?<!\p{L})\p{L}{1,2}\*+\p{L}{0,2}(?!\p{L})/gu, ' ');
+  const words = unmasked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const pairsIn = (word: string) => Array.from({ length: word.length - 1 }, (_, n) => word.slice(n, n + 2));
   return words.flatMap((word) => (isUnspaced(word) && word.length > 2 ? pairsIn(word) : [word]));
 }

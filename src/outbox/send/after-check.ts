@@ -1,4 +1,4 @@
-import { type Clock, iso } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import { authorOf, foldedOf, learnPeople, type ShownPost, textOf } from '../decide/whose.ts';
@@ -19,20 +19,18 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const displaced = displaceForeign(store, now);
   const rows = store.unclear();
   const since = Math.max(now - LONGEST_MS, Math.min(store.checkedUntil() ?? 0, Date.parse(sweepStartedAt)));
-  const sent = rows.map(({ first_sent_at }) => Date.parse(first_sent_at ?? iso(now)));
-  const until = Math.min(Date.parse(sweepStartedAt), ...sent);
+  const times = [sweepStartedAt, ...rows.flatMap(({ first_sent_at }) => first_sent_at ?? [])];
+  const until = Math.min(...times.map((time) => Date.parse(time)));
   store.checked({ sweepStartedAt, now, until });
   const isSwept = ({ firstSeenAt }: ShownPost): boolean => firstSeenAt !== null && firstSeenAt >= since;
   const swept = store.postsSince({ sentAt: since, known_max_id: null }).filter(isSwept);
   const { verdicts, seconds } = ask(store, now, rows, nothingListed(), swept);
-  const changed = [...seconds].filter(([id, posts]) => store.noteSeconds({ id, posts, now }));
-  const told = changed.map(([id]) => store.find(id));
+  const told = [...seconds].flatMap(([id, posts]) => (store.noteSeconds({ id, posts, now }) ? id : []));
   for (const row of rows.filter(({ state }) => state === 'uncertain')) {
     const verdict = verdicts.get(row.id);
-    if (verdict && moveRow(store, row, verdict, { now }) && verdict.kind === 'uncertain')
-      told.push(store.find(row.id));
+    if (verdict && moveRow(store, row, verdict, { now }) && verdict.kind === 'uncertain') told.push(row.id);
   }
-  return [...displaced, ...told.flatMap((row) => row ?? [])];
+  return [...displaced, ...told.flatMap((id) => store.find(id) ?? [])];
 }
 
 /** A service may answer with the id of another person's post, or give the id of a lost post to another post. */

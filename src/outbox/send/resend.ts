@@ -2,7 +2,7 @@ import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import type { Verdict } from '../decide/whose.ts';
 import type { OutboxContext } from './context.ts';
-import { ask, conclude, isHeldUp, type ReconcileResult } from './reconcile.ts';
+import { ask, conclude, type ReconcileResult } from './reconcile.ts';
 import { postpone } from './settle.ts';
 import { type Listed, nothingListed, readWindow, windowOf } from './window.ts';
 
@@ -25,8 +25,8 @@ export async function checkBeforeResend(
   const verdictAmong = (rows: OutboxRow[]): Verdict | undefined =>
     ask(store, clock.now(), rows, listed).verdicts.get(row.id);
   // Alone it has the fewest posts to be compared with, and most rows need no more.
-  const verdict = isHeldUp(verdictAmong([row])) ? verdictAmong(store.unclear()) : undefined;
-  if (!verdict || !isHeldUp(verdict)) return recheck(context, row);
+  const verdict = verdictAmong([row])?.posts.length ? verdictAmong(store.unclear()) : undefined;
+  if (!verdict?.posts.length) return recheck(context, row);
   return HINDRANCES[conclude(context, row, verdict) ?? 'later'];
 }
 
@@ -54,7 +54,7 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
     return await last.listed;
   const others = store.unclear().filter((other) => isReleased(other) && other.id !== row.id);
   const read = nothingListed();
-  const listed = readWindow(context, windowOf(store, [row, ...others]), read).then(() => read);
+  const listed = readWindow(context, windowOf([row, ...others]), read).then(() => read);
   looks.set(store, { at: now, listed });
   listed.catch(() => looks.delete(store));
   return await listed;

@@ -2,7 +2,6 @@ import { toInstant } from '../../contract/datetime.ts';
 import type { Post } from '../../contract/decode.ts';
 import type { KnownPost, OutboxRow, SentAuthor, SentPost } from '../decide/types.ts';
 import { isNew, type ShownPost, type Window } from '../decide/whose.ts';
-import type { OutboxStore } from '../store/store.ts';
 import type { OutboxContext } from './context.ts';
 
 /** What was read of the upstream for a question. */
@@ -23,11 +22,10 @@ export function nothingListed(): Listed {
 }
 
 /** From when on posts are of interest, and what was known then. */
-export function windowOf(store: OutboxStore, rows: readonly OutboxRow[]): Window {
+export function windowOf(rows: readonly OutboxRow[]): Window {
   const sentAt = Math.min(...rows.map(({ first_sent_at }) => Date.parse(first_sent_at ?? '')));
   const known = rows.map((row) => row.known_max_id);
-  const known_max_id = known.includes(null) ? null : Math.min(...known.map(Number));
-  return { sentAt, known_max_id, isListKnown: Date.parse(store.knowledge().sweptAt ?? '') < sentAt };
+  return { sentAt, known_max_id: known.includes(null) ? null : Math.min(...known.map(Number)) };
 }
 
 /** So many rows in falling order, and so many of them old, are no chance: the rest of the list is older. */
@@ -85,8 +83,8 @@ function endOf(posts: readonly Post[]): { id: number; created: string } | undefi
   return falls(dates) ? { id: 0, created: dates.at(-1) ?? '' } : undefined;
 }
 
-/** After so many unclear attempts a later post has to be listed, before the row is sent again. */
-const MOST_UNCLEAR = 4;
+/** So long after its last attempt the list is enough by itself. Eight times as long after each: nine minutes after the fourth. */
+const ENOUGH_MS = 1000;
 
 /** Why the read may not have shown the post of this row; null where it would have. */
 export function whyUnread(
@@ -102,7 +100,8 @@ export function whyUnread(
   // A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either.
   const isBehind = alike[0]?.isMirrored === 0 && !ours.has(alike[0].id);
   if (isBehind) return 'the list does not show the post that was sent last to the same board';
-  return not_found + 1 < MOST_UNCLEAR ? null : 'the list shows no post that was sent later to the same board';
+  const isEnough = asOf - lastSentAt >= ENOUGH_MS * 8 ** not_found;
+  return isEnough ? null : 'the list shows no post that was sent later to the same board';
 }
 
 export function fromList({ creator, board, created, ...post }: Post): ShownPost {

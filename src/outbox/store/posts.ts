@@ -13,7 +13,7 @@ import {
   type StoredRow,
   toRow,
 } from '../decide/types.ts';
-import type { SentRow, ShownPost } from '../decide/whose.ts';
+import { earliestDate, type ShownPost, type Window } from '../decide/whose.ts';
 
 /** Enough to know by whether a list shows what is sent. */
 const LATEST_SENT = 500;
@@ -105,14 +105,8 @@ export function postReader(db: Db) {
         ON o.post_id = p.id
      WHERE (o.title, o.content) <> (p.title, p.content) AND o.matched IS NOT 'person' AND o.erased_at IS NULL AND p.deleted_at IS NULL`);
   const unbound = 'NOT EXISTS (SELECT 1 FROM outbox o WHERE o.post_id = p.id)';
-  // By what there is an index for, and by the feed: first_seen_at has none, and one of a million entries would slow down every first sweep.
-  const namedIds = `
-    SELECT id FROM changes
-     WHERE n > coalesce((SELECT n FROM changes WHERE at < $created ORDER BY n DESC LIMIT 1), 0) AND type = 'post.created'`;
-  const since = db.prepare<{ knownMaxId: number | null; created: string; local: string }, ShownPost>(`
-    ${columns} WHERE p.id > $knownMaxId AND ${unbound}
-    UNION ${columns} WHERE p.created >= $local AND ($knownMaxId IS NULL OR max(p.created, p.first_seen_at) >= $created) AND ${unbound}
-    UNION ${columns} WHERE p.id IN (${namedIds}) AND ${unbound}`);
+  const since = db.prepare<{ knownMaxId: number | null; created: string }, ShownPost>(`
+    ${columns} WHERE p.id > $knownMaxId AND ${unbound} UNION ${columns} WHERE p.created >= $created AND ${unbound}`);
   const known = db.prepare<[string], KnownPost & { id: number }>(`
     SELECT j.value AS id, p.first_seen_at, coalesce(p.created_raw, p.created) AS created, o.email, o.matched, o.id AS row,
            (SELECT max(started_at) FROM outbox_attempts WHERE outbox_id = o.id) AS sent_at
@@ -123,11 +117,9 @@ export function postReader(db: Db) {
   const liveSince = scalar(db)<{ id: number; created: string }, number>(`
     SELECT count(*) FROM posts WHERE id >= $id AND created > $created AND deleted_at IS NULL`);
   return {
-    /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id, were made since or first seen since. */
-    postsSince({ known_max_id, sentAt }: Pick<SentRow, 'known_max_id' | 'sentAt'>): ShownPost[] {
-      const [slow, local] = [iso(sentAt - MOST_SLOW_MS), iso(sentAt - MOST_LOCAL_MS)];
-      return since.all({ knownMaxId: known_max_id, created: slow, local });
-    },
+    /** Posts of the mirror, also deleted ones, that confirm no row and have a higher id or a date since then. */
+    postsSince: (window: Window): ShownPost[] =>
+      since.all({ knownMaxId: window.known_max_id, created: iso(earliestDate(window)) }),
     /** What the mirror and the outbox know of these posts; those of which they know nothing are left out. */
     knownPosts: (ids: readonly number[]): Map<number, KnownPost> =>
       new Map(known.all(JSON.stringify(ids)).map(({ id, ...post }) => [id, post])),
@@ -146,29 +138,21 @@ export function postReader(db: Db) {
 }
 
 function knowledgeReader(db: Db): () => Knowledge {
-  const firstSweep = scalar(db)<[], string | null>(`
-    SELECT finished_at FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1`);
+  const firstSweep = scalar(db)<[], number>(`
+    SELECT 1 FROM sync_runs WHERE resource = 'posts' AND mode = 'sweep' AND ${ENDED} ORDER BY id LIMIT 1`);
   // Each is the end of an index; with a condition SQLite would walk over all of it.
   const [bound, listed] = ['max(post_id) FROM outbox', 'max(id) FROM posts'].map((which) =>
     scalar(db)<[], number | null>(`SELECT ${which}`),
   );
   const lastRun = scalar(db)<[], string>(`
-    SELECT started_at FROM sync_runs WHERE resource = 'posts' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
+    SELECT started_at FROM sync_runs WHERE +resource = 'posts' AND ${ENDED} ORDER BY id DESC LIMIT 1`);
   return () => {
     const readAt = lastRun.get();
-    const sweptAt = firstSweep.get() ?? null;
-    const ids = [bound?.get(), sweptAt === null ? null : listed?.get()].filter(
-      (id) => typeof id === 'number',
-    );
+    const isSwept = firstSweep.get() !== undefined;
+    const ids = [bound?.get(), isSwept ? listed?.get() : null].filter((id) => typeof id === 'number');
     return {
       maxId: ids.length === 0 ? null : Math.max(...ids),
       readAt: readAt === undefined ? null : Date.parse(readAt),
-      sweptAt,
     };
   };
 }
-
-/** The upstream's clock may be behind by so much. */
-const MOST_SLOW_MS = 2 * 3_600_000;
-/** Its times may be local ones, or only days. Posts that say so are new where no id tells that, or where the mirror has just seen them first. */
-const MOST_LOCAL_MS = 40 * 3_600_000;
