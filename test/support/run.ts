@@ -1,14 +1,16 @@
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 
 /**
  * Runs tests: `run.ts [--unit | --long] [--name PATTERN] [file, folder or glob …]`. The name of a file says its tier:
- * `*.e2e.test.ts` starts servers, browsers or processes, or simulates for seconds, and each has a process of its own; so has
- * `*.long.test.ts`, which runs with `--long` or by its name. The others are units and share one process, or two where nothing
- * else runs: with one for each file the tier took twice the processor time.
+ * `*.e2e.test.ts` starts servers, browsers or processes, or simulates for seconds; so does `*.long.test.ts`, which runs with `--long`
+ * or by its name. The others are units.
+ *
+ * Files share a process, because loading the program takes longer than most of them: the units two processes, and a few end-to-end files
+ * of a folder one. With a process for each file the units took twice the processor time, and the tests of HTTP three times.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,7 +24,7 @@ const { values, positionals } = parseArgs({
 /** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle. */
 const AT_ONCE = 6;
 
-/** A test that hangs fails after this time, and its file ends even if a process that it left keeps running. */
+/** Files that hang fail after this time, and their process ends even if one that they left keeps running. */
 const LONGEST_MS = 300_000;
 
 const CHECKOUT = join(import.meta.dirname, '../..');
@@ -43,7 +45,7 @@ const isLong = (file: string): boolean => file.endsWith('.long.test.ts');
 // Otherwise each file strips the types of everything it imports anew.
 process.env.NODE_COMPILE_CACHE ??= join(CHECKOUT, 'node_modules/.cache/tests');
 
-/** What each file took when it last ran here, in milliseconds. */
+/** What each process took when it last ran here, in milliseconds. */
 const TIMES = join(CHECKOUT, 'node_modules/.cache/tests/times.json');
 
 const UNKNOWN_MS = 20_000;
@@ -56,7 +58,7 @@ function knownTimes(): Record<string, number> {
   }
 }
 
-/** The longest first, so that none of them is left to run alone at the end; a file that never ran may be one of them. */
+/** The longest first, so that none of them is left to run alone at the end; one that never ran may be one of them. */
 function longestFirst(paths: readonly string[]): string[] {
   const known = knownTimes();
   const took = (path: string): number => known[nameOf(path)] ?? UNKNOWN_MS;
@@ -71,19 +73,52 @@ const SLOWEST = 10;
 
 function tellTimes(times: Record<string, number>): void {
   const slowest = Object.entries(times).sort(([, a], [, b]) => b - a);
-  const lines = slowest.slice(0, SLOWEST).map(([file, ms]) => `  ${(ms / 1000).toFixed(1)} s ${file}`);
-  process.stdout.write(`slowest of ${slowest.length} files:\n${lines.join('\n')}\n`);
+  const lines = slowest
+    .slice(0, SLOWEST)
+    .map(([file, ms]) => `  ${(ms / 1000).toFixed(1)} s ${basename(file)}`);
+  process.stdout.write(`slowest of ${slowest.length} processes:\n${lines.join('\n')}\n`);
   mkdirSync(dirname(TIMES), { recursive: true });
   writeFileSync(TIMES, `${JSON.stringify({ ...knownTimes(), ...times })}\n`);
 }
 
-/** Runs some units in one process and the others in theirs, and tells of them on stdout. */
-function start(units: string[], e2e: string[]): void {
-  if (units.length + e2e.length === 0) return;
-  const shared = units.length > 0 ? [join(import.meta.dirname, 'units.ts')] : [];
+/** Where the files are that hold the files of one process. */
+const GROUPS = join(CHECKOUT, 'node_modules/.cache/tests/groups');
+
+/** A file that runs others in its process. */
+function groupOf(name: string, files: readonly string[]): string {
+  const path = join(GROUPS, `${name}.mjs`);
+  const loader = join(import.meta.dirname, 'load.ts');
+  writeFileSync(
+    path,
+    `import { load } from ${JSON.stringify(loader)};\nawait load(${JSON.stringify(files)});\n`,
+  );
+  return path;
+}
+
+/** Two for all units, one for each core. */
+function unitGroups(files: readonly string[]): string[] {
+  return [0, 1].flatMap((half) => {
+    const some = files.filter((_, n) => n % 2 === half);
+    return some.length > 0 ? [groupOf(`units-${half + 1}`, some)] : [];
+  });
+}
+
+/** So many end-to-end files share a process: a whole folder would take too long one after the other. */
+const SHARED = 4;
+
+function e2eGroups(files: readonly string[]): string[] {
+  const folders = Object.entries(Object.groupBy(files, (file) => dirname(nameOf(file))));
+  return folders.flatMap(([folder, all = []]) =>
+    Array.from({ length: Math.ceil(all.length / SHARED) }, (_, n) =>
+      groupOf(`${folder.replaceAll('/', '-')}-${n + 1}`, all.slice(n * SHARED, (n + 1) * SHARED)),
+    ),
+  );
+}
+
+function start(groups: readonly string[]): void {
   const names = values.name ? { testNamePatterns: values.name } : {};
   const ends = { timeout: LONGEST_MS, forceExit: true };
-  const events = run({ files: [...shared, ...e2e], argv: units, concurrency: AT_ONCE, ...ends, ...names });
+  const events = run({ files: longestFirst(groups), concurrency: AT_ONCE, ...ends, ...names });
   events.on('test:fail', () => {
     process.exitCode = 1;
   });
@@ -96,18 +131,15 @@ function start(units: string[], e2e: string[]): void {
   told.once('end', () => tellTimes(times));
 }
 
-const files = filesOf(positionals);
-const units = files.filter((file) => !isE2e(file) && !isLong(file));
-if (values.long) start([], longestFirst(files.filter(isLong)));
-else if (!values.unit)
-  start(
-    units,
-    longestFirst(files.filter((file) => isE2e(file) || (isLong(file) && positionals.includes(file)))),
-  );
-// Nothing runs beside them: a process for each of two cores.
-else
-  for (const half of [0, 1])
-    start(
-      units.filter((_, n) => n % 2 === half),
-      [],
-    );
+mkdirSync(GROUPS, { recursive: true });
+const files = filesOf(positionals).map((file) => resolve(file));
+const named = positionals.map((path) => resolve(path));
+if (values.long) start(files.filter(isLong));
+else {
+  const units = unitGroups(files.filter((file) => !isE2e(file) && !isLong(file)));
+  const others = [
+    ...e2eGroups(files.filter(isE2e)),
+    ...files.filter((file) => isLong(file) && named.includes(file)),
+  ];
+  start(values.unit ? units : [...units, ...others]);
+}

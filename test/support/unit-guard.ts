@@ -15,7 +15,7 @@ function refuse(): never {
 
 const [, file = ''] = process.argv;
 const isRunner = process.execArgv.includes('--test');
-if (!isRunner && /(?<!\.(e2e|long))\.test\.ts$|\/units\.ts$/.test(file)) {
+if (!isRunner && /(?<!\.(e2e|long))\.test\.ts$|\/units-\d\.mjs$/.test(file)) {
   Server.prototype.listen = refuse;
   Reflect.set(ChildProcess.prototype, 'spawn', refuse);
   for (const name of ['spawnSync', 'execSync', 'execFileSync'] as const) childProcess[name] = refuse;
