@@ -169,8 +169,8 @@ function judgeQueue({ queue: { kind, reachable }, troubles: { disk } }: Progress
 function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): HealthVerdict {
   const patience = Math.max(3 * tickEveryMs, TICK_AT_LEAST_MS);
   if (lastTickAt === null)
-    return bad(`no tick has come through the queue since the start ${ago(now, startedAt)}`, 'no-ticks');
-  const detail = `the last tick came through the queue ${ago(now, lastTickAt)}`;
+    return bad(`no job has come through the queue since the start ${ago(now, startedAt)}`, 'no-ticks');
+  const detail = `the last job came through the queue ${ago(now, lastTickAt)}`;
   return now - lastTickAt <= patience
     ? good(detail)
     : bad(`${detail}, one is due every ${span(tickEveryMs)}`, 'no-ticks');

@@ -197,7 +197,9 @@ function empty({ state, batch, before, after }: Filter): VNode {
   if ([state, batch, before, after].some((chosen) => chosen !== null)) return h('p.empty', 'No row matches.');
   return h(
     'p.empty',
-    'The outbox is empty. Write a post, or ',
+    'The outbox is empty. ',
+    h('a', { href: '/outbox?new=1' }, 'Write a post'),
+    ', or ',
     h('a', { href: '/outbox/import' }, 'import a CSV'),
     '.',
   );

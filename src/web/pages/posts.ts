@@ -59,20 +59,30 @@ function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & With
   const { cursor: _, from: __, ...wanted } = chosen;
   const onText = (text: string | null): void => choose({ search: text }, { replace: true });
   return [
-    pageHead('Posts', h('span', { role: 'status' }, totalOf(answer, chosen))),
-    h('div.posts-search', field('Search posts', h(Search, { value: chosen.search, onText, input: search }))),
-    h(Filters, { look: 'posts-filters', chosen: countFilters(chosen) }, postFilters(chosen, answer, choose)),
-    h(
-      'div.actions',
+    pageHead(
+      'Posts',
+      h('span', { role: 'status' }, totalOf(answer, chosen)),
       h(
-        'details.picks.views',
-        { id: 'picks-views' },
-        h('summary', 'Saved views'),
-        h('div.picks-list', shelf.list),
+        'div.actions',
+        h(
+          'details.picks.views',
+          { id: 'picks-views' },
+          h('summary', 'Saved views'),
+          h('div.picks-list', shelf.list),
+        ),
+        button('Save view', () => shelf.save('Save this view', withQuery('/posts', wanted), null)),
+        h('a.button', { download: 'posts.csv', href: withQuery('/data/posts.csv', wanted) }, 'Download CSV'),
+        button(links.label, () => void attempt(links.copy), { id: 'copy-links' }),
       ),
-      button('Save view', () => shelf.save('Save this view', withQuery('/posts', wanted), null)),
-      h('a.button', { download: 'posts.csv', href: withQuery('/data/posts.csv', wanted) }, 'Download CSV'),
-      button(links.label, () => void attempt(links.copy), { id: 'copy-links' }),
+    ),
+    h(
+      'div.posts-find',
+      field('Search posts', h(Search, { value: chosen.search, onText, input: search })),
+      h(
+        Filters,
+        { look: 'posts-filters', chosen: countFilters(chosen) },
+        postFilters(chosen, answer, choose),
+      ),
     ),
     said,
     h(

@@ -307,7 +307,12 @@ function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): VNode 
       ),
     ),
   );
-  return card({ title: 'Tables' }, shown);
+  // On a phone the list of them is longer than all the rest of the page.
+  const open = matchMedia('(min-width: 62rem)').matches;
+  return card(
+    { title: 'Tables' },
+    h('details', { open }, h('summary', counted(tables.length, 'table')), shown),
+  );
 }
 
 /** Statements to begin with; each shows something the tables can tell. */

@@ -35,6 +35,7 @@ export function SimilarCard({ post }: { post: number }): VNode {
     const text = isSame ? 'Not the same' : 'Mark as the same';
     return button(text, () => void attempt(() => (isSame ? part(id) : mark(id, [post]))), {
       id: `same-${id}`,
+      class: 'small',
       'aria-label': `${text}: ${title}`,
     });
   };

@@ -7,7 +7,7 @@ export interface TableColumn<T> {
   /** How the rows are sorted by it; none where they are not. */
   sorted?: 'ascending' | 'descending' | null;
   /** Numbers stand on the right. */
-  kind?: 'number' | 'wide' | 'quiet' | 'title' | 'person';
+  kind?: 'number' | 'wide' | 'quiet' | 'title' | 'words' | 'person';
   cell(row: T): Child;
 }
 

@@ -261,7 +261,11 @@ function waitForService(signal: AbortSignal, again: () => void): void {
 
 function markCurrent(name: string | undefined): void {
   for (const link of document.querySelectorAll<HTMLElement>('nav a[data-page]')) {
-    if (link.dataset.page === name) link.setAttribute('aria-current', 'page');
+    const isCurrent = link.dataset.page === name;
+    if (isCurrent) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
+    // On a phone the pages stand in one line that is moved sideways.
+    const line = link.parentElement;
+    if (isCurrent && line) line.scrollLeft = link.offsetLeft - (line.clientWidth - link.offsetWidth) / 2;
   }
 }
