@@ -149,7 +149,7 @@ export const REPORTS = {
     history: true,
     sets: 'finished',
     notes: [
-      'usual is what other posts of the same board and age gained in the same days. First is the gain that is the least likely by chance; fewer than 3 votes are no climb.',
+      'usual is what other posts of the same board and age gained in the same days, or in one day where these are less. First is the gain that is the least likely by chance; fewer than 3 votes are no climb.',
     ],
     boardNote: MOVED,
   },

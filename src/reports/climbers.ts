@@ -15,6 +15,8 @@ const PRIOR_DAYS = 90;
 const HALF_VOTE = 0.5;
 /** With fewer votes a post climbs nowhere. */
 const LEAST_GAIN = 3;
+/** A post is compared with so many days of others at least: beside some minutes of them three votes of friends lead the list. */
+const LEAST_DAYS = 1;
 
 /**
  * Posts that gained more votes than is usual for posts of their board and age. What is usual is the votes a day of the other posts of that
@@ -141,16 +143,19 @@ function ratesOf({ rows, created, board }: Packed<'created' | 'board'>, from: nu
     usual(i: number, mine: Float64Array): number {
       all ??= { gains: byAge(gains), days: byAge(days) };
       const cell = cellsOf(i);
+      const made = created[i] ?? 0;
+      const [last, lacking] = [ageAt(made, until), LEAST_DAYS - (until - Math.max(from, made)) / DAY_MS];
       let sum = 0;
-      for (let age = 0; age < CLASSES; age++) {
-        const own = daysAt(created[i] ?? 0, age, from, until);
-        if (own === 0) continue;
+      for (let age = 0; age <= last; age++) {
+        const own = daysAt(made, age, from, until);
+        const compared = age === last ? own + Math.max(0, lacking) : own;
+        if (compared === 0) continue;
         const minus = mine[age] ?? 0;
         const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - own];
         const overall = (Math.max(0, allGains) + HALF_VOTE) / (allDays + PRIOR_DAYS);
         const [boardGains, boardDays] = [(gains[cell + age] ?? 0) - minus, (days[cell + age] ?? 0) - own];
         const rate = (Math.max(0, boardGains) + overall * PRIOR_DAYS) / (boardDays + PRIOR_DAYS);
-        sum += rate * own;
+        sum += rate * compared;
       }
       return sum;
     },

@@ -299,7 +299,9 @@ function climbersByHand(ledger: Ledger, from: number): [post: number, gained: nu
         posts.reduce((all, one) => all + days(one, ages), 0);
       const overall = (Math.max(0, gained(others, ages)) + 0.5) / (exposure(others) + 90);
       const rate = (Math.max(0, gained(own, ages)) + overall * 90) / (exposure(own) + 90);
-      return sum + rate * days(post, ages);
+      const isLast = until - post.created >= ages.begin && until - post.created < ages.end;
+      const lacking = isLast ? Math.max(0, 1 - (until - Math.max(from, post.created)) / DAY) : 0;
+      return sum + rate * (days(post, ages) + lacking);
     }, 0);
   return living
     .map((post) => ({ post, gain: total(gains.filter((one) => one.post === post.id)), meant: usual(post) }))

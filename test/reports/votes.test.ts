@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openSamePosts } from '../../src/search/same-posts.ts';
-import { NOW, pick, table, tell, UPSTREAM } from './story.ts';
+import { aPost } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
+import { NOW, pick, table, tell, UPSTREAM, write } from './story.ts';
 
 describe('reports about votes', () => {
   it('overview counts what there is, what is new, and what the time before brought', async (t) => {
@@ -82,6 +84,26 @@ describe('reports about votes', () => {
       [105, 102],
       '101 is done',
     );
+  });
+
+  it('climbers puts three votes of the first hour behind a gain that is unusual for days', async (t) => {
+    const day = 24 * 60;
+    const young = (votes: number) =>
+      Array.from({ length: 40 }, (_, i) =>
+        aPost(100 + i, { created: '2026-01-18T00:00:00Z', votes_count: votes }),
+      );
+    const old = (votes: number) => aPost(1, { created: '2025-12-01T00:00:00Z', votes_count: votes });
+    const hourOld = aPost(200, { created: '2026-01-29T23:00:00Z', votes_count: 3 });
+    const story = await write(t, async (store) => {
+      await sweep(store, 'posts', [old(1), ...young(0)], 18 * day);
+      await sweep(store, 'posts', [old(5), ...young(2)], 23 * day);
+      await sweep(store, 'posts', [old(5), ...young(2), hourOld], 29 * day);
+    });
+    const report = await story.ask('climbers', { since: '14d' });
+    assert.deepEqual(pick(report, 'post', 'gained'), [
+      [1, 4],
+      [200, 3],
+    ]);
   });
 
   it('votes has a row a week, and no row for weeks without observations', async (t) => {

@@ -41,7 +41,7 @@ export function columnsOf(answer: ReportAnswer, options: TableOptions): TableCol
     return {
       ...headOf(column.name, !isText, options),
       ...(isText ? {} : { kind: 'number' as const }),
-      ...(column.kind === 'text' || column.kind === 'time' ? { kind: 'words' as const } : {}),
+      ...(['text', 'date', 'time'].includes(column.kind) ? { kind: 'words' as const } : {}),
       ...(column.name in TITLES || column.name === 'titles' ? { kind: 'title' as const } : {}),
       cell: (row) => {
         const isLeading = column.name === leading;
