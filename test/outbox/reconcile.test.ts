@@ -373,6 +373,8 @@ describe('looking for the post of an unclear attempt', () => {
     bench.clock.set(bench.clock.now() - HOUR);
     await reconcile(bench.context);
     assert.equal(Date.parse((await bench.row(id)).not_before ?? ''), bench.clock.now() + SETTLE_MS);
+    bench.clock.advance(SETTLE_MS);
+    assert.equal(await reconcileRow(bench.context, id), 'send again', 'it does not wait for the old time');
   });
 
   it('does nothing for a row that is not ambiguous', async (t) => {

@@ -83,7 +83,7 @@ function endOf(posts: readonly Post[]): { id: number; created: string } | undefi
   return falls(dates) ? { id: 0, created: dates.at(-1) ?? '' } : undefined;
 }
 
-/** So long after its last attempt the list is enough by itself. Eight times as long after each: nine minutes after the fourth. */
+/** So far from its last attempt, on a clock that may be set back, the list is enough. Eight times as far each time: nine minutes after four. */
 const ENOUGH_MS = 1000;
 
 /** Why the read may not have shown the post of this row; null where it would have. */
@@ -100,7 +100,7 @@ export function whyUnread(
   // A list that does not show what was sent the same way, and was answered with a number, does not show this row's post either.
   const isBehind = alike[0]?.isMirrored === 0 && !ours.has(alike[0].id);
   if (isBehind) return 'the list does not show the post that was sent last to the same board';
-  const isEnough = asOf - lastSentAt >= ENOUGH_MS * 8 ** not_found;
+  const isEnough = Math.abs(asOf - lastSentAt) >= ENOUGH_MS * 8 ** not_found;
   return isEnough ? null : 'the list shows no post that was sent later to the same board';
 }
 
