@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 const AT_ONCE = 6;
 
 /** Files that hang fail after this time, and their process ends even if one that they left keeps running. */
-const LONGEST_MS = 300_000;
+const LONGEST_MS = values.long ? 900_000 : 300_000;
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 
