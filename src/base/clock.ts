@@ -1,9 +1,13 @@
+import { performance } from 'node:perf_hooks';
+
 /** Time as an argument, so that tests never sleep and never race. */
 export interface Clock {
   /** Milliseconds since the epoch, for what is stored or shown. Somebody may set this clock, in either direction, at any moment. */
   now(): number;
   /** Milliseconds since some moment of this process. This clock cannot be set: durations inside a process are measured with it. */
   monotonic(): number;
+  /** Milliseconds for which this process had nothing to do. Time without a processor is none of them, and neither is the work of others in it. */
+  idle(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -51,6 +55,7 @@ function remove(sleeper: Sleeper): void {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  idle: () => performance.eventLoopUtilization().idle,
   async sleep(ms, signal) {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

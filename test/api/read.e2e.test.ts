@@ -458,6 +458,7 @@ describe('a read that is called off', () => {
     const clock = {
       now: () => 0,
       monotonic: () => 0,
+      idle: () => 0,
       sleep: (_: number, signal?: AbortSignal) =>
         new Promise<void>((_, reject) => {
           signal?.addEventListener('abort', () => reject(signal.reason));

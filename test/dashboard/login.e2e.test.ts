@@ -142,7 +142,7 @@ describe('the login', () => {
   it('remembers an address that goes on guessing, however many others guess once', async () => {
     const slept: number[] = [];
     const sleep = async (ms: number): Promise<void> => void slept.push(ms);
-    const guesses = slowGuesses({ now: () => 0, monotonic: () => 0, sleep });
+    const guesses = slowGuesses({ now: () => 0, monotonic: () => 0, idle: () => 0, sleep });
     await guesses.wrong('192.0.2.1');
     for (let n = 1; n < 1000; n++) await guesses.wrong(`2001:db8::${n}`);
     await guesses.wrong('192.0.2.1');
@@ -358,6 +358,7 @@ function stillClock() {
   return {
     now: () => 0,
     monotonic: () => 0,
+    idle: () => 0,
     sleep: (_ms: number) =>
       new Promise<void>((resolve) => {
         asleep.push(resolve);

@@ -24,6 +24,7 @@ export function fakeClock(start = Date.parse('2026-01-01T00:00:00.000Z')): FakeC
     meanwhile: () => Promise.resolve(),
     now: () => now,
     monotonic: () => passed,
+    idle: () => passed,
     advance,
     set(time) {
       now = time;
@@ -54,6 +55,7 @@ export function timeline(start = 0): Timeline {
   return {
     now: () => now,
     monotonic: () => now,
+    idle: () => now,
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -5,7 +5,10 @@ const FEWEST_PAGES = 10;
 /** To index a page's rows as they come takes 5 ms more than in bulk. A server on this machine takes about 10 for each of its first pages. */
 const LEISURELY_MS = 20;
 
-/** How long a sweep waits for its pages. */
+/**
+ * How long a sweep waits for its pages, with nothing else to do. Where other sources are read at the same time, or the machine is busy,
+ * pages come late and there is no time for more all the same.
+ */
 export interface PageWait {
   /** To be called with each page; true where there was time for more than a page's own work. */
   arrived(): boolean;
@@ -14,16 +17,16 @@ export interface PageWait {
 }
 
 export function pageWaitOf(clock: Clock): PageWait {
-  let since = clock.now();
+  let since = clock.idle();
   let waited = 0;
   let pages = 0;
   return {
     arrived() {
-      if (pages++ > 0) waited += clock.now() - since;
+      if (pages++ > 0) waited += clock.idle() - since;
       return pages >= FEWEST_PAGES && waited >= (pages - 1) * LEISURELY_MS;
     },
     done() {
-      since = clock.now();
+      since = clock.idle();
     },
   };
 }
