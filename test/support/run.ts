@@ -21,8 +21,11 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle. */
-const AT_ONCE = 6;
+/**
+ * More than the two cores that it is made for: tests of servers and processes wait as much as they compute. With five a fifth was idle.
+ * The files of the long tier compute more.
+ */
+const AT_ONCE = values.long ? 3 : 6;
 
 /** Files that hang fail after this time, and their process ends even if one that they left keeps running. */
 const LONGEST_MS = values.long ? 900_000 : 300_000;
