@@ -179,13 +179,13 @@ function judgeLoop({ now, startedAt, lastTickAt, tickEveryMs }: Progress): Healt
 function judgeList(list: ListProgress, progress: Progress, clauseOf: ClauseOf): HealthVerdict {
   const { now } = progress;
   const stuck = stuckPass(list, progress);
-  if (stuck) return bad(stuck, 'sweep-stuck');
   const failure = progress.troubles.failures.find(({ resource }) => resource === list.resource);
   const isLate = !list.running && (list.lastSweepAt === null || isStill(list.sweepDueAt, progress));
-  if (failure && isLate) return clauseOf(SYMPTOM_OF_FAILURE[failure.code]);
+  if (failure && (stuck || isLate)) return clauseOf(SYMPTOM_OF_FAILURE[failure.code]);
+  if (stuck) return bad(stuck, 'sweep-stuck');
   if (isMissed(list, progress)) return bad(missedText(list, now), 'sweep-stuck');
   const { lastSweepAt, running } = list;
-  const under = running ? `, a ${running.mode} has run for ${span(now - running.since)}` : '';
+  const under = running ? `, a ${passName(running.mode)} has run for ${span(now - running.since)}` : '';
   if (lastSweepAt === null) return bad(firstSweep(list, now), 'first-sweep');
   if (pastOrNull(lastSweepAt, now) === null)
     return judgeUndated(`${datedAhead(now, lastSweepAt)}${under}`, list, now);
@@ -223,9 +223,13 @@ function staleAt({ sweepDueAt, usualSweepMs = 0 }: ListProgress, lastSweepAt: nu
   return sweepDueAt + Math.max(sweepDueAt - lastSweepAt, usualSweepMs, STILL_MS) + usualSweepMs;
 }
 
+function passName(mode: PassMode): string {
+  return mode === 'head' ? 'head pass' : mode;
+}
+
 function stuckPass({ running }: ListProgress, progress: Progress): string | null {
   if (!running || !isStill(running.lastPageAt, progress)) return null;
-  return `a ${running.mode} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
+  return `a ${passName(running.mode)} is stuck: its last page came ${ago(progress.now, running.lastPageAt)}`;
 }
 
 function isMissed({ running, sweepDueAt, retryAt }: ListProgress, progress: Progress): boolean {

@@ -58,7 +58,7 @@ describe('the troubles of a mirror', () => {
       'comments, page 3, at the.host failed (5 attempts)',
     ].map((what) => failed('unreachable', `Listing ${what}: the connection was refused.`));
     assert.deepEqual(texts({ failures }), [
-      'the service does not answer since 10:02 (the connection was refused): check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+      'the service is down or out of reach since 10:02 (the connection was refused): check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
     ]);
   });
 
@@ -66,7 +66,7 @@ describe('the troubles of a mirror', () => {
     const [away = ''] = texts({ failures: [failed('unreachable', 'the connection was refused.')] });
     assert.match(
       away,
-      /^the service does not answer since 10:02 \(the connection was refused\): check the service/,
+      /^the service is down or out of reach since 10:02 \(the connection was refused\): check the service/,
     );
     const closed = { since: TEN, until: '2026-11-18T10:20:00.000Z' };
     const [throttled = ''] = texts({ closed });

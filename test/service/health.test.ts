@@ -184,7 +184,7 @@ describe('a list', () => {
       'is stuck when a pass gets no page',
       { comments: { running: running('head', 95 * SECOND, 95 * SECOND) } },
       'comments',
-      /a head is stuck: its last page came 95 s ago/,
+      /a head pass is stuck: its last page came 95 s ago/,
     ],
     [
       'is not stuck when it gets none because it must not ask',

@@ -82,7 +82,7 @@ describe('a service in trouble with its upstream', () => {
     await saysEverywhere(
       other,
       away,
-      /the service does not answer since .* \(.*connection.*\): check the service/,
+      /the service is down or out of reach since .* \(.*connection.*\): check the service/,
     );
     await until('the breaker is open, which changes nothing', async () => {
       const { checks } = (await (await fetch(`${away.url}/readyz`)).json()) as {

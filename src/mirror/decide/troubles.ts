@@ -54,7 +54,7 @@ export const TROUBLES = {
     'put a new one in .env or sources.yaml, no restart needed',
   ],
   'upstream-away': [
-    'the service does not answer',
+    'the service is down or out of reach',
     'check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
   ],
   throttled: ['the service asks for no calls', 'nothing is lost, and everything continues by itself'],
