@@ -43,6 +43,20 @@ function told(verdict: Verdict | undefined): string {
   return verdict?.kind === 'send again' ? verdict.kind : `${verdict?.kind} ${verdict?.posts}`;
 }
 
+describe('a post of the row’s own author with exactly its title', () => {
+  it('is for a person to decide where the service wrote another content, also if words of the title repeat', () => {
+    const word = fc.constantFrom('export', 'to', 'PDF', 'and', 'Excel', '請求', '請求請求');
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 9 }), (words) => {
+        const title = words.join(' ');
+        const asked = row({ title, content: 'Our accountant asks for it.' });
+        const shown = post({ title, content: 'Summary: files for bookkeeping.' });
+        assert.deepEqual(verdictsOn([asked], [shown]), ['uncertain 101']);
+      }),
+    );
+  });
+});
+
 const LONG = 'Our bookkeeper needs every invoice as a file at the end of the month.';
 
 describe('a post with an emptied or shortened title', () => {

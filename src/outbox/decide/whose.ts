@@ -8,8 +8,8 @@ import { isUnspaced } from '../../text/words.ts';
  * Which post is this row's? An unclear row may have left a post, and the API has no key to ask for it by. So four facts of the row and of
  * each post are compared, and one table decides. Nothing here reads, writes or waits.
  *
- *   new     the post was not there before the row's first attempt, by the first of these that tells: a higher number; when the mirror
- *           first saw it; its date
+ *   new     the post was not there before the row's first attempt: its number is higher than any known then; or the mirror had not seen
+ *           it before that, and its date, if it has one, is not too early
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
  *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
  *   text    `marked`, or by its words `same`, `part`, `near` or `far`, the most alike first: see `textOf`
@@ -20,15 +20,15 @@ import { isUnspaced } from '../../text/words.ts';
  * All unclear rows are decided together:
  *
  *   1. A possible post is certain for a row if it is `marked`, or not `near` and its author is `ours` or `shared`. Certain posts are given
- *      out, the most alike (by text, then by author) and the earliest first, and confirm the row. A post is given to no row while it is
- *      certain for a row with other words, and as alike or more; rows that have their post count.
+ *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row does not get a post that is
+ *      certain for a row with other words too, and as much like that row or more (by text and author), also if that row has its post.
  *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like.
- *   3. Any other possible post holds up only the rows that it is most like: by text, author and the letters of common words. They are
- *      decided later while another of these rows is under way, and `uncertain` otherwise.
+ *   3. A possible post that no row got holds up rows without a post: only those that it is most like, by text, author and the letters of
+ *      common words. These rows are decided later while one of them is under way, and `uncertain` otherwise.
  *   4. No such post: decided later while there is a reason why the read may not have shown it.
  *   5. No such post otherwise: `uncertain` where the last answer named a post that cannot be the row's, sent again where it did not.
  *
- * A row that waits longer than six hours to be decided is `uncertain`.
+ * A row is decided later for at most six hours, and is `uncertain` then.
  */
 
 interface Words {
@@ -165,7 +165,7 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
     const isCertain = text === 'marked' || (author === 'ours' && text !== 'near') || author === 'shared';
     const rank = TEXTS.indexOf(text) * AUTHORS.length + AUTHORS.indexOf(author);
     const common =
-      commonOf(sent.titleWords, shown.titleWords) + commonOf(sent.contentWords, shown.contentWords);
+      lettersInBoth(sent.titleWords, shown.titleWords) + lettersInBoth(sent.contentWords, shown.contentWords);
     return [{ row, post, text, rank, isCertain, words: sent.words, common }];
   });
 }
@@ -208,10 +208,10 @@ export function learnPeople(sent: readonly SentAuthor[]) {
 }
 
 /**
- * The first of these that tells: the account, where our posts have shown it for this person; an account that has stood for several of our
- * people, which may stand for any customer (`shared` where addresses are true, else `ours`); the address, where addresses are true; an
- * account that is not this person's, where this person or the account is known by another post of ours (`other`); for the owner, whether
- * the author is of the team; for a customer, the name.
+ * The first rule that fits. Our posts have shown this account for this person: `ours`. It has stood in for a customer and for several of our
+ * people: `shared` for a customer where addresses are true, else `ours`. Addresses are true, and the post shows one: a customer's own is
+ * `ours`, another `other`. Another post of ours tells this person's account, or this account's person: `other`. The owner's: `ours` where
+ * the author is of the team, else `unknown`. A customer's: by the name, `unknown` where one is missing.
  */
 export function authorOf({ email, full_name }: SentRow, post: ShownPost, people: People): Author {
   const person = mailbox(email ?? '');
@@ -246,8 +246,8 @@ export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   if (sent.title === shown.title && sent.content === shown.content) return isSameBoard ? 'same' : 'part';
   const isCut = isPart(shown, sent, shown.title === sent.title);
   if (isSameBoard && (isCut || isPart(sent, shown, false))) return 'part';
-  const shorter = Math.min(sent.titleWords.join('').length, shown.titleWords.join('').length);
-  const isAlike = shorter > 0 && commonOf(sent.titleWords, shown.titleWords) >= NEAR_SHARE * shorter;
+  const shorter = Math.min(...[sent, shown].map(({ titleWords: words }) => lettersInBoth(words, words)));
+  const isAlike = shorter > 0 && lettersInBoth(sent.titleWords, shown.titleWords) >= NEAR_SHARE * shorter;
   return isAlike ? 'near' : 'far';
 }
 
@@ -266,7 +266,7 @@ function isLeftOf(words: readonly string[], whole: readonly string[]): boolean {
   });
 }
 
-function commonOf(sent: readonly string[], shown: readonly string[]): number {
+function lettersInBoth(sent: readonly string[], shown: readonly string[]): number {
   return [...new Set(shown)].filter((word) => sent.includes(word)).join('').length;
 }
 
