@@ -39,13 +39,15 @@ export interface StoreOptions extends OpenOptions {
 export function openForWriting({ path, upstream, dataDir = dirname(path) }: OpenOptions): Db {
   refuseOpenFolders(path, dataDir);
   makeFolder(dirname(path));
+  if (isThere(path)) openChecked(path, upstream).db.close();
   createPrivately(path);
-  const { db } = openChecked(path, upstream, { readonly: false });
+  let db: Db | undefined;
   try {
+    db = prepareWhenUsed(new Database(path, { timeout: BUSY_MS }));
     prepare(db, upstream, dataDir);
     return db;
   } catch (error) {
-    db.close();
+    db?.close();
     throw storageError(error, path) ?? error;
   }
 }
@@ -152,20 +154,13 @@ function noMirror(path: string): AppError {
   });
 }
 
-/** Refuses a file that is not this upstream's mirror before anything can be written to it; tells the version of its schema. */
-function openChecked(
-  path: string,
-  upstream: string,
-  { readonly } = { readonly: true },
-): { db: Db; version: number } {
+/** Refuses a file that is not this upstream's mirror, without being able to change it; tells the version of its schema. */
+function openChecked(path: string, upstream: string): { db: Db; version: number } {
   let db: Db | undefined;
   try {
-    db = prepareWhenUsed(new Database(path, { readonly, timeout: BUSY_MS }));
-    db.pragma('query_only = 1');
+    db = prepareWhenUsed(new Database(path, { readonly: true, timeout: BUSY_MS }));
     // In one transaction: the process that is just creating the mirror must not be seen half-way.
-    const version = db.transaction(checkBelongs)(db, path, upstream);
-    db.pragma('query_only = 0');
-    return { db, version };
+    return { db, version: db.transaction(checkBelongs)(db, path, upstream) };
   } catch (error) {
     db?.close();
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
