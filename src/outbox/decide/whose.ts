@@ -230,14 +230,14 @@ export function authorOf({ email, full_name }: SentRow, post: ShownPost, people:
 
 /** A text that is a part of another has at least so many letters: fewer may be chance. */
 const SHORTEST_PART = 20;
-/** Letters, because small words are everywhere. With a half, strangers shown as the owner held up 8 of 3,000 rows of a simulation. */
-const NEAR_SHARE = 3 / 4;
+/** Letters, because small words are everywhere. With three quarters, a simulation sent one of 30,000 rows twice, for a cut title. */
+const NEAR_SHARE = 1 / 2;
 
 /**
  * `marked`: the content shows the row's reference. `same`: the letters and digits of title and content are equal, on the same board.
  * `part` is one of three: on the same board words are only left out, and the title is whole or 20 letters are left; on the same board
- * words are only added, to 20 letters or more; the letters and digits are equal on another board. `near`: three quarters of the letters
- * of the shorter title are in words of both. `far`: nothing of that.
+ * words are only added, to 20 letters or more; the letters and digits are equal on another board. `near`: half of the letters of the
+ * shorter title are in words of both. `far`: nothing of that.
  */
 export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   const { mark } = sent.of;
