@@ -26,6 +26,9 @@ const ACTIONS: Entry[] = [
   { kind: 'Action', text: 'Import a CSV', href: '/outbox/import' },
   { kind: 'Action', text: 'Export everything', href: '/exports' },
   { kind: 'Page', text: 'Webhooks', href: '/webhooks' },
+  { kind: 'Page', text: 'Rules', href: '/rules' },
+  { kind: 'Page', text: 'Queues', href: '/queues' },
+  { kind: 'Page', text: 'Customers', href: '/customers' },
 ];
 
 /** Leads anywhere by a few letters: pages, reports, boards, actions, posts by number or words, and people. */

@@ -183,6 +183,7 @@ describe('somebody with lists and reports', onStage, () => {
     for (const [letters, found, heading] of [
       ['#7', 'Post 7', /./],
       ['climb', 'Report', /^Climbers$/],
+      ['rules', 'Page', /^Rules$/],
       ['robin.harris', 'Person', /^Robin Harris$/],
     ] as const) {
       await page.keyboard.press('Control+k');
