@@ -15,7 +15,7 @@ import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { doChore } from '../../src/upkeep/chores.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
-import { placeNewMirror, queryFile } from '../support/mirror.ts';
+import { MIRRORED, placeNewMirror, queryFile } from '../support/mirror.ts';
 import { minute } from '../support/rows.ts';
 
 /** A mirror in a folder of its own, open as the service has it open, and what erases from it. */
@@ -99,16 +99,7 @@ function foundIn(path: string, texts: readonly string[]): string[] {
 }
 
 const TABLES = [
-  ...[
-    'users',
-    'boards',
-    'statuses',
-    'posts',
-    'comments',
-    'commented_posts',
-    'post_versions',
-    'comment_versions',
-  ],
+  ...[...MIRRORED, 'post_versions', 'comment_versions'],
   ...['quarantine', 'outbox', 'outbox_attempts', 'outbox_edits', 'suppressions', 'suppressed_users'],
   ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize'],
 ];

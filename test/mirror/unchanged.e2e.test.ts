@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { Comment, Post } from '../../src/contract/decode.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import type { MirrorStore } from '../../src/mirror/store/store.ts';
-import { openTestMirror } from '../support/mirror.ts';
+import { MIRRORED, openTestMirror } from '../support/mirror.ts';
 import { aComment, aPost, range } from '../support/rows.ts';
 import { begin, conclude, show } from '../support/steps.ts';
 import * as wire from '../support/wire.ts';
@@ -16,16 +16,7 @@ const PAGE = 100;
 const MOST_BYTES_A_ROW = 10;
 /** Everything but the books about passes. */
 const TABLES = [
-  ...[
-    'users',
-    'boards',
-    'statuses',
-    'posts',
-    'comments',
-    'commented_posts',
-    'post_versions',
-    'comment_versions',
-  ],
+  ...[...MIRRORED, 'post_versions', 'comment_versions'],
   ...['posts_text_data', 'posts_text_idx', 'posts_text_docsize', 'posts_text_config', 'meta'],
   ...['absences', 'quarantine', 'list_pages', 'sweep_pages', 'returned_rows'],
 ];

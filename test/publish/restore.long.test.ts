@@ -15,7 +15,7 @@ import { happen } from '../mirror/upheaval.ts';
 import { workbenchFor } from '../mirror/workbench.ts';
 import { tell } from '../queue/psql.ts';
 import { folderFor } from '../support/folder.ts';
-import { assertWhole, mirrorReader, queryFile } from '../support/mirror.ts';
+import { assertWhole, MIRRORED, mirrorReader, queryFile } from '../support/mirror.ts';
 import { skipUnless } from '../support/programs.ts';
 import { type Server, startPostgres } from '../support/servers.ts';
 import { assertRowEqual, openTestPublisher } from './copy.ts';
@@ -97,16 +97,7 @@ describe('restore from the copy in PostgreSQL', skipUnless('initdb', 'postgres')
     assert.equal(restored.rows.outbox, 4);
     assertWhole(settings.mirrorPath);
     const [lost, found] = [mirrorReader(mirror.path), mirrorReader(settings.mirrorPath)];
-    for (const table of [
-      'users',
-      'boards',
-      'statuses',
-      'posts',
-      'comments',
-      'commented_posts',
-      'live_posts',
-      'live_comments',
-    ] as const)
+    for (const table of [...MIRRORED, 'live_posts', 'live_comments'] as const)
       assert.deepEqual(found.table(table), lost.table(table), table);
     for (const table of [
       'post_versions',

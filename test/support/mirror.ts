@@ -11,6 +11,9 @@ import { searchable } from '../../src/text/words.ts';
 import { temporaryFolder } from './folder.ts';
 import { holdLock } from './holder.ts';
 
+/** The tables of what the upstream shows now. */
+export const MIRRORED = ['users', 'boards', 'statuses', 'posts', 'comments', 'commented_posts'] as const;
+
 export const UPSTREAM = 'https://upstream.test/api';
 
 export type Row = Record<string, unknown>;
@@ -90,16 +93,7 @@ export function assertWhole(path: string): void {
   }
 }
 
-type TableName =
-  | 'users'
-  | 'boards'
-  | 'statuses'
-  | 'posts'
-  | 'comments'
-  | 'commented_posts'
-  | 'quarantine'
-  | 'live_posts'
-  | 'live_comments';
+type TableName = (typeof MIRRORED)[number] | 'quarantine' | 'live_posts' | 'live_comments';
 
 /** Reads a mirror as anyone with SQL would: through its tables and views, on a handle of its own. */
 export function mirrorReader(path: string) {
