@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
  */
 const AT_ONCE = values.long ? 3 : 6;
 
-/** Files that hang fail after this time, and their process ends even if one that they left keeps running. */
+/** A test that hangs fails after this time, and its process ends even if one that it left keeps running. */
 const LONGEST_MS = values.long ? 900_000 : 300_000;
 
 const CHECKOUT = join(import.meta.dirname, '../..');
@@ -93,7 +93,7 @@ function groupOf(name: string, files: readonly string[]): string {
   const loader = join(import.meta.dirname, 'load.ts');
   writeFileSync(
     path,
-    `import { load } from ${JSON.stringify(loader)};\nawait load(${JSON.stringify(files)});\n`,
+    `import { load } from ${JSON.stringify(loader)};\nload(${JSON.stringify(name)}, ${JSON.stringify(files)});\n`,
   );
   return path;
 }
