@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import type { Secret } from '../src/base/secret.ts';
+import {
+  GIVEN_NAME,
+  type Given,
+  listIn,
+  refuseUnknown,
+  secretIn,
+  TEXT,
+  TEXTS,
+  textIn,
+  wordIn,
+} from './given.ts';
 import { machineZone, type Parse, timeZone } from './parse.ts';
 import { loadYaml } from './source-file.ts';
 import { webhookSecret, webhookUrl } from './webhooks.ts';
@@ -37,18 +47,14 @@ export const RULE_WHATS = [
 export const RULE_EVERY = [...(['at-once', 'hourly', 'daily', 'weekly'] as const)];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-const NAME = /^[A-Za-z0-9_-]{1,40}$/;
 const AT = /^(?:(?:(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/i;
 const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+$/;
-
-const TEXT = { type: 'string' };
-const TEXTS = { type: 'array', items: TEXT, minItems: 1 };
 
 /** The fields of a rule, and of a channel, as JSON Schema. */
 export const RULE_FIELDS = {
   name: {
     ...TEXT,
-    pattern: NAME.source,
+    pattern: GIVEN_NAME.source,
     description: 'its name in commands and logs; a new name is a new rule',
   },
   what: { enum: RULE_WHATS, description: 'what the rule tells of' },
@@ -93,7 +99,7 @@ export function rulesIn(text: string, cwd: string, usualZone: string | null): Ru
   const problems: string[] = [];
   const file = objectIn(documentOf(text).toJS() ?? {}, 'the file', problems);
   const zone = usualZone ?? machineZone();
-  unknownIn(file, ['channels', 'rules'], 'the file', problems);
+  attempt(problems, 'the file', () => refuseUnknown(file, ['channels', 'rules']));
   const channels = Object.entries(objectIn(file.channels ?? {}, 'channels', problems)).flatMap(
     ([name, given]) => attempt(problems, `channel "${name}"`, () => channelOf(name, given, cwd)),
   );
@@ -167,8 +173,6 @@ function documentOf(text: string) {
   return document;
 }
 
-type Given = Record<string, unknown>;
-
 function objectIn(value: unknown, what: string, problems: string[]): Given {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Given;
   problems.push(`${what} must be names, each with what belongs to it`);
@@ -184,22 +188,10 @@ function attempt<T>(problems: string[], what: string, work: () => T): T[] {
   }
 }
 
-function unknownIn(given: Given, known: readonly string[], what: string, problems: string[]): void {
-  for (const name of Object.keys(given))
-    if (!known.includes(name))
-      problems.push(`${what}: there is no field "${name}"; there are ${known.join(', ')}`);
-}
-
-function refuseUnknown(given: Given, known: readonly string[]): void {
-  const problems: string[] = [];
-  unknownIn(given, known, 'it', problems);
-  if (problems[0] !== undefined) throw new Error(problems[0]);
-}
-
 function channelOf(name: string, value: unknown, cwd: string): ConfiguredChannel {
   const given = Object(value) as Given;
   refuseUnknown(given, Object.keys(CHANNEL_FIELDS));
-  if (!NAME.test(name)) throw new Error('its name must be letters, digits, - and _');
+  if (!GIVEN_NAME.test(name)) throw new Error('its name must be letters, digits, - and _');
   const kinds = (['mail', 'slack', 'teams', 'webhook'] as const).filter(
     (kind) => given[kind] !== undefined || given[`${kind}_file`] !== undefined,
   );
@@ -207,9 +199,9 @@ function channelOf(name: string, value: unknown, cwd: string): ConfiguredChannel
   if (kinds.length !== 1 || kind === undefined)
     throw new Error('it needs exactly one of mail, slack, teams and webhook');
   if (kind === 'mail') return { name, kind, to: addressesIn(given) };
-  const url = secretIn(given, kind, webhookUrl, cwd);
+  const url = requiredSecret(given, kind, webhookUrl, cwd);
   return kind === 'webhook'
-    ? { name, kind, url, key: secretIn(given, 'secret', webhookSecret, cwd) }
+    ? { name, kind, url, key: requiredSecret(given, 'secret', webhookSecret, cwd) }
     : { name, kind, url };
 }
 
@@ -220,21 +212,17 @@ function addressesIn(given: Given): string[] {
   return list;
 }
 
-function secretIn(given: Given, name: string, parse: Parse<Secret>, cwd: string): Secret {
-  const [text, path] = [textIn(given, name), textIn(given, `${name}_file`)];
-  if (text === null && path === null) throw new Error(`"${name}" or "${name}_file" is missing`);
-  try {
-    return parse(text ?? readFileSync(resolve(cwd, path ?? ''), 'utf8').trim());
-  } catch (error) {
-    throw new Error(`"${text === null ? `${name}_file` : name}" ${messageOf(error)}`);
-  }
+function requiredSecret(given: Given, name: string, parse: Parse<Secret>, cwd: string): Secret {
+  const secret = secretIn(given, name, parse, cwd);
+  if (secret === null) throw new Error(`"${name}" or "${name}_file" is missing`);
+  return secret;
 }
 
 function ruleOf(value: unknown, channels: readonly string[], usualZone: string): ConfiguredRule {
   const given = Object(value) as Given;
   refuseUnknown(given, Object.keys(RULE_FIELDS));
   const name = textIn(given, 'name') ?? '';
-  if (!NAME.test(name)) throw new Error('"name" must be 1 to 40 letters, digits, - and _');
+  if (!GIVEN_NAME.test(name)) throw new Error('"name" must be 1 to 40 letters, digits, - and _');
   const what = wordIn(given, 'what', RULE_WHATS);
   const every = wordIn(given, 'every', RULE_EVERY);
   const fitting: readonly string[] = EVERY_OF[what] ?? RULE_EVERY;
@@ -276,29 +264,4 @@ function momentIn(text: string): ConfiguredRule['at'] {
   const [, day = 'mon', hour = '', minute = ''] = AT.exec(text.trim()) ?? [];
   if (minute === '') throw new Error('"at" must be such as 09:00, or mon 09:00');
   return { weekday: WEEKDAYS.indexOf(day.toLowerCase()), hour: Number(hour), minute: Number(minute) };
-}
-
-function wordIn<const T extends string>(given: Given, name: string, words: readonly T[]): T {
-  const word = words.find((one) => one === given[name]);
-  if (word === undefined) throw new Error(`"${name}" must be one of ${words.join(', ')}`);
-  return word;
-}
-
-function textIn(given: Given, name: string): string | null {
-  const value = given[name];
-  if (value === undefined || value === null || value === '') return null;
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new Error(`"${name}" must be a text`);
-}
-
-function listIn(given: Given, name: string): string[] | null {
-  const value = given[name];
-  if (value === undefined || value === null) return null;
-  if (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every((item) => ['string', 'number'].includes(typeof item))
-  )
-    return value.map(String);
-  throw new Error(`"${name}" must be a list of texts`);
 }

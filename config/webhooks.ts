@@ -3,6 +3,18 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf } from '../src/base/errors.ts';
 import { Secret } from '../src/base/secret.ts';
+import {
+  GIVEN_NAME,
+  type Given,
+  listIn,
+  parsedText,
+  refuseUnknown,
+  secretIn,
+  TEXT,
+  TEXTS,
+  textIn,
+  wordIn,
+} from './given.ts';
 import type { Parse } from './parse.ts';
 
 export interface Webhook {
@@ -63,14 +75,14 @@ export const rule: Parse<WebhookRule> = (value) => {
   return { field, operator, value: wanted } as WebhookRule;
 };
 
-interface Given {
+interface OfSettings {
   url: Secret | null;
   secret: Secret | null;
   file: string | null;
 }
 
 /** Every endpoint of the settings; throws an Error that says what is wrong, without an address or a secret in it. */
-export function readWebhooks({ url, secret, file }: Given, cwd: string): Webhook[] {
+export function readWebhooks({ url, secret, file }: OfSettings, cwd: string): Webhook[] {
   if (url && !secret)
     throw new Error(
       'WEBHOOK_SECRET is required with WEBHOOK_URL: receivers tell by it that a message is ours',
@@ -89,7 +101,7 @@ function fromFile(path: string, cwd: string): Webhook[] {
 }
 
 /** What a file of this form holds; `name` is what an error calls it. */
-export function readWebhookFile(path: string, name: string): Record<string, unknown>[] {
+export function readWebhookFile(path: string, name: string): Given[] {
   let list: unknown;
   try {
     list = JSON.parse(readFileSync(path, 'utf8'));
@@ -98,14 +110,10 @@ export function readWebhookFile(path: string, name: string): Record<string, unkn
     throw new Error(`${name} ${code ? `cannot be read (${code})` : 'is not JSON'}`);
   }
   if (!Array.isArray(list)) throw new Error(`${name} must hold a list of webhooks`);
-  return list.map((given: unknown) => Object(given) as Record<string, unknown>);
+  return list.map((given: unknown) => Object(given) as Given);
 }
 
-export function readWebhookList(
-  list: readonly Record<string, unknown>[],
-  cwd: string,
-  name: string,
-): Webhook[] {
+export function readWebhookList(list: readonly Given[], cwd: string, name: string): Webhook[] {
   return list.map((given, i) => {
     try {
       return readWebhook(given, cwd);
@@ -115,13 +123,9 @@ export function readWebhookList(
   });
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,40}$/;
-const TEXT = { type: 'string' };
-const TEXTS = { type: 'array', items: TEXT, minItems: 1 };
-
 /** The fields of one webhook in WEBHOOKS_FILE, as JSON Schema. */
 export const WEBHOOK_FIELDS = {
-  name: { ...TEXT, pattern: NAME.source, description: 'its name on the page and in logs' },
+  name: { ...TEXT, pattern: GIVEN_NAME.source, description: 'its name on the page and in logs' },
   url: {
     ...TEXT,
     pattern: '^https?://',
@@ -135,18 +139,15 @@ export const WEBHOOK_FIELDS = {
   format: { enum: WEBHOOK_FORMATS, default: 'standard', description: 'form of the message' },
   personal: { type: 'boolean', default: false, description: 'true adds the author' },
 };
-const FIELDS = Object.keys(WEBHOOK_FIELDS);
 
 /** One of them; throws an Error without an address or a secret in it. */
-export function readWebhook(given: Record<string, unknown>, cwd: string): Webhook {
-  const unknown = Object.keys(given).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined)
-    throw new Error(`there is no field "${unknown}"; there are ${FIELDS.join(', ')}`);
-  const url = field('url', webhookUrl, textIn(given, 'url') ?? '');
+export function readWebhook(given: Given, cwd: string): Webhook {
+  refuseUnknown(given, Object.keys(WEBHOOK_FIELDS));
+  const url = parsedText('url', webhookUrl, textIn(given, 'url') ?? '');
   const name = textIn(given, 'name');
-  if (name !== null && !NAME.test(name)) throw new Error('"name" must be letters, digits, - and _');
-  const format = field('format', formatOf, textIn(given, 'format') ?? 'standard');
-  const key = keyOf(given, cwd);
+  if (name !== null && !GIVEN_NAME.test(name)) throw new Error('"name" must be letters, digits, - and _');
+  const format = textIn(given, 'format') === null ? 'standard' : wordIn(given, 'format', WEBHOOK_FORMATS);
+  const key = secretIn(given, 'secret', webhookSecret, cwd);
   if (format === 'standard' && !key)
     throw new Error('a "secret" or a "secret_file" is missing: the format standard is signed');
   const ruled = textIn(given, 'rule');
@@ -158,47 +159,7 @@ export function readWebhook(given: Record<string, unknown>, cwd: string): Webhoo
     format,
     types: listIn(given, 'types'),
     boards: listIn(given, 'boards'),
-    rule: ruled === null ? null : field('rule', rule, ruled),
+    rule: ruled === null ? null : parsedText('rule', rule, ruled),
     personal: given.personal === true,
   };
-}
-
-function keyOf(given: Record<string, unknown>, cwd: string): Secret | null {
-  const [text, path] = [textIn(given, 'secret'), textIn(given, 'secret_file')];
-  if (text !== null) return field('secret', webhookSecret, text);
-  if (path === null) return null;
-  try {
-    return webhookSecret(readFileSync(resolve(cwd, path), 'utf8'));
-  } catch (error) {
-    throw new Error(`"secret_file" ${messageOf(error)}`);
-  }
-}
-
-const formatOf: Parse<WebhookFormat> = (text) => {
-  const format = WEBHOOK_FORMATS.find((one) => one === text);
-  if (!format) throw new Error(`must be one of ${WEBHOOK_FORMATS.join(', ')}`);
-  return format;
-};
-
-function field<T>(name: string, parse: Parse<T>, text: string): T {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new Error(`"${name}" ${messageOf(error)}`);
-  }
-}
-
-function textIn(given: Record<string, unknown>, name: string): string | null {
-  const value = given[name];
-  if (value === undefined || value === null || value === '') return null;
-  if (typeof value === 'string') return value;
-  throw new Error(`"${name}" must be a text`);
-}
-
-function listIn(given: Record<string, unknown>, name: string): string[] | null {
-  const value = given[name];
-  if (value === undefined || value === null) return null;
-  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
-    return value as string[];
-  throw new Error(`"${name}" must be a list of texts`);
 }

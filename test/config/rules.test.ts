@@ -65,7 +65,7 @@ rules:
           /rule 5: "sources" is for a digest/,
           /rule 6: a digest over all sources is for all boards/,
           /rule 3: there is no channel "nobody"/,
-          /rule 4: it: there is no field "evry"/,
+          /rule 4: there is no field "evry"/,
         ])
           assert.match(error.message, said);
         assert.doesNotMatch(error.message, /hunter2/);
