@@ -1,5 +1,5 @@
+import type { Choice, Question } from '../outbox/import/csv/questions.ts';
 import type { ImportChoices } from '../outbox/import/import.ts';
-import type { Choice, Question } from '../outbox/import/questions.ts';
 import { askLine, type Context } from './context.ts';
 
 export type AskedChoices = ImportChoices & {

@@ -1,11 +1,11 @@
 import type { NewRow, StateCounts } from '../outbox/decide/types.ts';
 import type { UnknownBoard } from '../outbox/import/boards.ts';
+import type { Question } from '../outbox/import/csv/questions.ts';
 import type { MappedColumn } from '../outbox/import/csv/rows.ts';
 import type { Duplicates } from '../outbox/import/duplicates.ts';
 import type { FileFacts } from '../outbox/import/import.ts';
 import type { Tally } from '../outbox/import/intake.ts';
 import type { Preview } from '../outbox/import/preview.ts';
-import type { Question } from '../outbox/import/questions.ts';
 import { type Estimate, estimateText } from '../outbox/send/estimate.ts';
 import { DELIMITER_NAMES } from '../text/csv.ts';
 import { counted, grouped } from '../text/text.ts';

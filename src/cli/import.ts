@@ -156,14 +156,15 @@ async function askWhatIsOpen(
   isDryRun: boolean,
 ): Promise<void> {
   if (!canAsk(context)) return;
-  const [{ inspectCsv }, { columnQuestions }, { asking, askQuestion }] = await Promise.all([
+  const [{ inspectCsv }, { asking, askQuestion }] = await Promise.all([
     import('../outbox/import/csv/read.ts'),
-    import('../outbox/import/questions.ts'),
     import('./import-questions.ts'),
   ]);
   for (;;) {
-    const { unclear, headers } = await inspectCsv(input.read, choices);
-    const [question] = columnQuestions(unclear);
+    const {
+      questions: [question],
+      headers,
+    } = await inspectCsv(input.read, choices);
     if (!question) break;
     await askQuestion(asking(context), question, headers, choices);
   }

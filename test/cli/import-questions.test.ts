@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AskedChoices, askQuestion } from '../../src/cli/import-questions.ts';
+import type { Question } from '../../src/outbox/import/csv/questions.ts';
 import { inspectCsv } from '../../src/outbox/import/csv/read.ts';
-import { columnQuestions, type Question, rowQuestions } from '../../src/outbox/import/questions.ts';
+import { rowQuestions } from '../../src/outbox/import/questions.ts';
 import { importBenchFor } from '../outbox/import-feed.ts';
 
 const COLUMNS = { mapping: [], otherTitles: ['Title'] };
@@ -20,8 +21,8 @@ describe('a question in the terminal', () => {
     const source = async function* () {
       yield Buffer.from('Anything,Whatever else,board\nDark mode please,Export as PDF,b\n');
     };
-    const { unclear, headers } = await inspectCsv(source);
-    const [question = assert.fail()] = columnQuestions(unclear);
+    const { questions, headers } = await inspectCsv(source);
+    const [question = assert.fail()] = questions;
     const { said, choices } = await asked(question, ['2'], headers);
     assert.deepEqual(said.split('\n'), [
       `${question.problem}.`,

@@ -18,7 +18,6 @@ import {
   importFile,
   type ImportChoices as ReadChoices,
 } from '../../outbox/import/import.ts';
-import { columnQuestions } from '../../outbox/import/questions.ts';
 import { openResults } from '../../outbox/import/results.ts';
 import { estimateOf, paceOfNewRows } from '../../outbox/send/estimate.ts';
 import { type MarkSetting, markLabel } from '../../outbox/send/mark.ts';
@@ -273,8 +272,7 @@ async function previewOf(
     return { ok: true, choices, columns, questions, tally, found, estimate, lost };
   } catch (error) {
     if (codeOf(error) !== 'usage') throw error;
-    const questions = columnQuestions(columns?.unclear ?? []);
-    return { ok: false, choices, columns, questions, problem: messageOf(error) };
+    return { ok: false, choices, columns, questions: columns?.questions ?? [], problem: messageOf(error) };
   }
 }
 

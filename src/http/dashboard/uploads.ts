@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { makeFolder, replaceFile } from '../../base/files.ts';
+import type { Question } from '../../outbox/import/csv/questions.ts';
 import { type Inspection, inspectCsv } from '../../outbox/import/csv/read.ts';
 import type { Encoding } from '../../outbox/import/csv/text.ts';
 import type { Comparison, Imported } from '../../outbox/import/import.ts';
 import { type Input, openFile } from '../../outbox/import/input.ts';
 import type { Tally } from '../../outbox/import/intake.ts';
 import type { Preview as Found } from '../../outbox/import/preview.ts';
-import type { Question } from '../../outbox/import/questions.ts';
 import type { Estimate } from '../../outbox/send/estimate.ts';
 
 /** How a person wants a file to be read and sent. */

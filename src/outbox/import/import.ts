@@ -17,13 +17,14 @@ import {
   type UnknownBoards,
   unknownBoards,
 } from './boards.ts';
+import type { Question } from './csv/questions.ts';
 import { openCsv } from './csv/read.ts';
 import { type CsvFile, hasKeys, type ReadOptions } from './csv/rows.ts';
 import { type Duplicate, type DuplicateSearch, type Duplicates, openDuplicateSearch } from './duplicates.ts';
 import type { Input } from './input.ts';
 import { intake, type RowVerdict, type Sink, type Tally } from './intake.ts';
 import { type Preview, previewSink } from './preview.ts';
-import { lostText, type Question, rowQuestions } from './questions.ts';
+import { lostText, rowQuestions } from './questions.ts';
 
 /** How the file was read. */
 export type FileFacts = Pick<

@@ -1,83 +1,8 @@
 import { counted, grouped } from '../../text/text.ts';
 import type { UnknownBoard } from './boards.ts';
-import type { UnclearField } from './csv/columns.ts';
-import type { Field, FoundColumns } from './csv/rows.ts';
+import { type Answer, columnAnswer, type Question, quoted } from './csv/questions.ts';
+import type { FoundColumns } from './csv/rows.ts';
 import type { StateCount, Tally } from './intake.ts';
-
-/** What a person may say about a file; each part is added to what was said before. */
-export interface Choice {
-  map?: Record<string, string | null>;
-  board?: string;
-  boardMap?: Record<string, string | null>;
-  includeClosed?: boolean;
-  acceptRepeatedTitles?: boolean;
-  acceptStrippedKeys?: boolean;
-}
-
-export interface Answer {
-  text: string;
-  choice: Choice;
-  /** What says the same on the command line; null where leaving a flag out does. */
-  flag: string | null;
-}
-
-/** What the program does not decide by itself. The command line and the browser ask it in these words. */
-export interface Question {
-  id: string;
-  /** What is not clear: a clause without its end. */
-  problem: string;
-  question: string;
-  /** What is good to know before an answer; null where there is nothing. */
-  note: string | null;
-  answers: Answer[];
-  /** What may be named instead of an answer: any column for this field, or any board for these rows. */
-  takes: { column: Field } | { board: string | null } | null;
-  /** Nothing is imported before it has an answer. */
-  isBlocking: boolean;
-}
-
-const PUBLIC =
-  'It can be read by everybody, so nothing that may be personal or internal is taken for it by a guess.';
-
-const quoted = (name: string): string => `“${name}”`;
-
-/** What has to be said before a file can be read at all. */
-export function columnQuestions(unclear: readonly UnclearField[]): Question[] {
-  return unclear.map((each) => (each.field === 'board' ? boardQuestion(each) : columnQuestion(each)));
-}
-
-function columnQuestion({ field, problem, question, proposals }: UnclearField): Question {
-  const isPublic = field === 'title' || field === 'content';
-  const none = { text: field === 'content' ? 'No text' : 'None of them', choice: { map: { [field]: null } } };
-  return {
-    id: field,
-    problem,
-    question,
-    note: isPublic ? PUBLIC : null,
-    answers: [
-      ...proposals.map((header) => columnAnswer(field, header)),
-      ...(field === 'title' ? [] : [{ ...none, flag: `--map ${field}=` }]),
-    ],
-    takes: { column: field },
-    isBlocking: true,
-  };
-}
-
-function columnAnswer(field: Field, header: string): Answer {
-  return { text: quoted(header), choice: { map: { [field]: header } }, flag: `--map ${field}="${header}"` };
-}
-
-function boardQuestion({ problem, question, proposals }: UnclearField): Question {
-  return {
-    id: 'board',
-    problem,
-    question,
-    note: null,
-    answers: proposals.map((header) => columnAnswer('board', header)),
-    takes: { board: null },
-    isBlocking: true,
-  };
-}
 
 /** What the rows of a file leave open. */
 export interface RowFindings {

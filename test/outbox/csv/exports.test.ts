@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { inspectCsv } from '../../../src/outbox/import/csv/read.ts';
 import { stateReader } from '../../../src/outbox/import/csv/state.ts';
-import { inChunks, read } from './feed.ts';
+import { inChunks, proposalsOf, read } from './feed.ts';
 
 const FOLDER = join(import.meta.dirname, 'exports');
 
@@ -291,9 +291,9 @@ describe('what is proposed for the exports of other tools', () => {
   for (const [file, expected] of Object.entries(EXPORTS))
     test(file, async () => {
       const bytes = readFileSync(join(FOLDER, file));
-      const { mapping, unclear, lostColumns, headers } = await inspectCsv(inChunks(bytes, 1000));
+      const { mapping, questions, lostColumns, headers } = await inspectCsv(inChunks(bytes, 1000));
       const headerOf = (name: string) => mapping.find(({ field }) => field === name)?.header ?? '-';
-      const asks = unclear.map(({ field, proposals }) => `${field}: ${proposals.join(', ')}`);
+      const asks = questions.map((question) => `${question.id}: ${proposalsOf(question).join(', ')}`);
       const map = { title: headerOf('title') === '-' ? headers[0] : headerOf('title'), content: null };
       const { rows } = await read(bytes, { board: 'ideas', map });
       const closed = rows.flatMap((row) => (row.ok && row.state?.isClosed ? [row.line] : []));
@@ -327,15 +327,15 @@ describe('a column that is proposed as a title', () => {
   for (const [what, values] of Object.entries(VALUES))
     test(`is none of ${what}, whatever its header`, async () => {
       const rows = values.map((value, n) => `"${value}",ideas,${n}\n`).join('');
-      const { unclear } = await inspectCsv(inChunks(Buffer.from(`Anything,board,n\n${rows}`), 64));
-      assert.deepEqual([unclear[0]?.field, unclear[0]?.proposals], ['title', []]);
-      assert.match(unclear[0]?.problem ?? '', /no other column looks fit to be the title/);
+      const { questions } = await inspectCsv(inChunks(Buffer.from(`Anything,board,n\n${rows}`), 64));
+      assert.deepEqual([questions[0]?.id, proposalsOf(questions[0])], ['title', []]);
+      assert.match(questions[0]?.problem ?? '', /no other column looks fit to be the title/);
     });
 
   test('has texts that differ from row to row', async () => {
     const text = 'Anything,board\nSearch is slow,b\nExport to PDF,b\nDark mode please,b\n';
-    const { unclear } = await inspectCsv(inChunks(Buffer.from(text), 64));
-    assert.deepEqual(unclear[0]?.proposals, ['Anything']);
+    const { questions } = await inspectCsv(inChunks(Buffer.from(text), 64));
+    assert.deepEqual(proposalsOf(questions[0]), ['Anything']);
   });
 });
 
@@ -363,12 +363,12 @@ describe('a column of boards', () => {
 
   test('is asked about where the column by its name is empty in most rows', async () => {
     const text = 'Thema,Kategorie,Projekt\nDark mode,,Web\nSearch is slow,UX,Web\nBulk edit,,App\n';
-    const { mapping, unclear } = await inspectCsv(inChunks(Buffer.from(text), 64));
+    const { mapping, questions } = await inspectCsv(inChunks(Buffer.from(text), 64));
     assert.equal(
       mapping.some(({ field }) => field === 'board'),
       false,
     );
-    assert.equal(unclear[0]?.problem, '"Kategorie" is empty in most rows, so it is not taken as the board');
+    assert.equal(questions[0]?.problem, '"Kategorie" is empty in most rows, so it is not taken as the board');
   });
 });
 

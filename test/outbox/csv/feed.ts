@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../../src/base/errors.ts';
+import type { Question } from '../../../src/outbox/import/csv/questions.ts';
 import { openCsv } from '../../../src/outbox/import/csv/read.ts';
 import type { CsvFile, CsvRow, ReadOptions } from '../../../src/outbox/import/csv/rows.ts';
 import type { Source } from '../../../src/outbox/import/csv/text.ts';
@@ -67,4 +68,13 @@ export function accepted(row: CsvRow | undefined): Extract<CsvRow, { ok: true }>
 /** `[line, 'ok']` or `[line, reason]`: a whole file at a glance. */
 export function outcomes(file: Read): [number, string][] {
   return file.rows.map((row) => [row.line, row.ok ? 'ok' : row.reason]);
+}
+
+/** The columns that a question about columns proposes. */
+export function proposalsOf(question: Question | undefined): string[] {
+  return (
+    question?.answers.flatMap(({ choice }) =>
+      Object.values(choice.map ?? {}).filter((name) => name !== null),
+    ) ?? []
+  );
 }

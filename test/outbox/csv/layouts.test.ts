@@ -6,7 +6,7 @@ import { LAYOUTS } from '../../../src/outbox/import/csv/layouts.ts';
 import { inspectCsv } from '../../../src/outbox/import/csv/read.ts';
 import type { ReadOptions } from '../../../src/outbox/import/csv/rows.ts';
 import { identities } from '../../../src/outbox/import/csv/source-key.ts';
-import { accepted, inChunks, read } from './feed.ts';
+import { accepted, inChunks, proposalsOf, read } from './feed.ts';
 import { EXAMPLES, LAYOUT_CASES } from './layout-cases.ts';
 
 describe('the exports of other tools', () => {
@@ -41,12 +41,14 @@ describe('people are not titles', () => {
     return {
       layout: found.layout?.name ?? null,
       mapping: found.mapping.map(({ field, header: name }) => `${field}=${name}`),
-      unclear: found.unclear,
+      questions: found.questions,
     };
   };
   /** What is asked, with the proposals: `title: Wish`. */
   const asked = async (text: string, options?: ReadOptions) =>
-    (await unclear(text, options)).unclear.map(({ field, proposals }) => `${field}: ${proposals.join(', ')}`);
+    (await unclear(text, options)).questions.map(
+      (question) => `${question.id}: ${proposalsOf(question).join(', ')}`,
+    );
 
   test('beside an e-mail a name is the person', async () => {
     assert.deepEqual((await unclear('Headline,Comment,Email,Name')).mapping, [
@@ -86,9 +88,9 @@ describe('people are not titles', () => {
   ];
   for (const text of TITLES_OF_PEOPLE) {
     test(`the title of ${JSON.stringify(text.split('\n', 1)[0])} is that of a person`, async () => {
-      const [first] = (await unclear(text)).unclear;
+      const [first] = (await unclear(text)).questions;
       assert.match(first?.problem ?? '', /may be how they are addressed, or their job/);
-      assert.ok(!first?.proposals.some((header) => /^tite?l/i.test(header)));
+      assert.ok(!proposalsOf(first).some((header) => /^tite?l/i.test(header)));
     });
   }
 
@@ -124,18 +126,18 @@ describe('people are not titles', () => {
     test(`a list of people in ${tool} is not taken for posts unless a person says so`, async () => {
       const found = await unclear(text);
       assert.deepEqual(
-        [found.layout, found.unclear[0]?.field, found.unclear[0]?.proposals],
+        [found.layout, found.questions[0]?.id, proposalsOf(found.questions[0])],
         [null, 'title', []],
       );
       const title = tool === 'Trello' ? 'Card Name' : 'Name';
       const told = await unclear(text, { map: { title } });
-      assert.deepEqual([told.layout, told.unclear], [tool, []]);
+      assert.deepEqual([told.layout, told.questions], [tool, []]);
     });
   }
 
   test('a list with e-mails or phones in a layout is one of people, whatever its names look like', async () => {
-    const [first] = (await unclear('Name,Notes,Status,Phone\ndark mode,x,Todo,1')).unclear;
-    assert.deepEqual([first?.field, first?.proposals], ['title', []]);
+    const [first] = (await unclear('Name,Notes,Status,Phone\ndark mode,x,Todo,1')).questions;
+    assert.deepEqual([first?.id, proposalsOf(first)], ['title', []]);
   });
 
   test('a column of addresses is no public field, whatever its name', async () => {

@@ -14,6 +14,7 @@ import {
   stateRole,
 } from './fit.ts';
 import { LAYOUTS, type Layout } from './layouts.ts';
+import { columnQuestion, type Question, questionHint, quotedNames } from './questions.ts';
 import {
   dataColumns,
   FIELDS,
@@ -29,19 +30,7 @@ type Wishes = Pick<ReadOptions, 'map' | 'board'>;
 export interface MappedColumns extends FoundColumns {
   layout: Layout | null;
   /** What a person has to say before the file can be read; the first is the most important. */
-  unclear: UnclearField[];
-}
-
-/** A field that no column, or more than one, could be. */
-export interface UnclearField {
-  field: Field;
-  problem: string;
-  /** What a person is asked. */
-  question: string;
-  /** The same, with what a script does about it. */
-  hint: string;
-  /** Columns that it could be, the likeliest first; names of people are never among those of a public field. */
-  proposals: string[];
+  questions: Question[];
 }
 
 /** An e-mail column must be settled before a name column can be read as that person's name. */
@@ -53,7 +42,7 @@ type Rank = (typeof RANKS)[number];
 interface Draft {
   columns: readonly Column[];
   used: Map<Field, MappedColumn>;
-  unclear: UnclearField[];
+  questions: Question[];
   isFree(index: number): boolean;
   /** It was not said yet which column it is, or that there is none. */
   isWanted(field: Field): boolean;
@@ -74,12 +63,12 @@ export function mapColumns(
   for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByFit(draft, rank);
   if (!layout) reviewTitle(draft);
   askForMissing(draft, wishes, layout);
-  const { used, columns, unclear, isFree } = draft;
+  const { used, columns, questions, isFree } = draft;
   const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
   const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
   const stateColumns = statesOf(draft, layout);
   const [lostColumns, otherTitles] = [lostOf(draft, stateColumns), otherTitlesOf(draft)];
-  return { layout, mapping, ignored, stateColumns, lostColumns, otherTitles, unclear };
+  return { layout, mapping, ignored, stateColumns, lostColumns, otherTitles, questions };
 }
 
 function openDraft(
@@ -89,17 +78,16 @@ function openDraft(
 ): Draft {
   const used = new Map<Field, MappedColumn>();
   for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
-  const unclear: UnclearField[] = [];
+  const questions: Question[] = [];
   const isLeftOut = (field: Field): boolean =>
     wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
   const columns = columnsOf(headers, sample);
   return {
     columns,
     used,
-    unclear,
+    questions,
     isFree: (index) => ![...used.values()].some((column) => column.index === index),
-    isWanted: (field) =>
-      !used.has(field) && !isLeftOut(field) && !unclear.some((each) => each.field === field),
+    isWanted: (field) => !used.has(field) && !isLeftOut(field) && !questions.some(({ id }) => id === field),
     take: (field, index, how) => used.set(field, { field, header: columns[index]?.header ?? '', index, how }),
   };
 }
@@ -129,7 +117,7 @@ function layoutOf(columns: readonly Column[]): Layout | null {
 }
 
 /** Takes the columns of a known tool; but not those of a list of people that has the same columns. */
-function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): Layout | null {
+function takeLayout({ columns, used, questions, isFree, isWanted, take }: Draft): Layout | null {
   const layout = layoutOf(columns);
   const places = (field: Field): number[] =>
     (layout?.columns[field] ?? []).map((name) => columns.findIndex((column) => column.name === name));
@@ -137,8 +125,7 @@ function takeLayout({ columns, used, unclear, isFree, isWanted, take }: Draft): 
   const title = columns[titleAt];
   if (layout && title && !used.has('title') && isListOfPeople(title, columns)) {
     const problem = `it could be ${article(layout.name)} export, but "${title.header}" may hold names of people`;
-    const flags = `${found(columns)} If its rows are posts, name the column of their titles: --map title=Header`;
-    unclear.push(unclearField('title', problem, [], flags));
+    questions.push(columnQuestion('title', problem, []));
     return null;
   }
   for (const field of ORDER.filter(isWanted)) {
@@ -159,14 +146,21 @@ function isListOfPeople(title: Column, columns: readonly Column[]): boolean {
   );
 }
 
-function takeByFit({ columns, unclear, used, isFree, isWanted, take }: Draft, rank: Rank): void {
+function takeByFit({ columns, questions, used, isFree, isWanted, take }: Draft, rank: Rank): void {
   for (const field of ORDER.filter(isWanted)) {
     // A name alone says nothing about a person.
     if (rank === 'possible' && field === 'full_name' && !used.has('email')) continue;
     const free = fitting(columns, field, rank).filter(
       (index) => isFree(index) && !(field === 'full_name' && isNoName(columns, index, used)),
     );
-    if (free.length > 1) unclear.push(several(field, free, columns));
+    if (free.length > 1)
+      questions.push(
+        severalQuestion(
+          field,
+          free,
+          columns.map(({ header }) => header),
+        ),
+      );
     else if (free[0] !== undefined) take(field, free[0], rank === 'exact' ? 'exact' : 'alias');
   }
 }
@@ -185,7 +179,7 @@ function fitting(columns: readonly Column[], field: Field, wanted: Fit): number[
  * A column called Title may be how people are addressed, or their job. Unless it holds sentences, it is asked about beside parts of names or
  * a company; and beside addresses where the file has neither a text nor a board. One other column by a usual name of titles goes before it: "Subject".
  */
-function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
+function reviewTitle({ columns, used, questions, isFree, take }: Draft): void {
   const { index = -1, how } = used.get('title') ?? {};
   const title = columns[index];
   if (!title || how === 'asked' || !isTitleOfPeople(title, columns, used)) return;
@@ -196,7 +190,7 @@ function reviewTitle({ columns, used, unclear, isFree, take }: Draft): void {
     return;
   }
   const problem = `"${title.header}" stands beside people and may be how they are addressed, or their job`;
-  unclear.unshift(unclearTitle({ columns, isFree: (at) => at !== index && isFree(at) }, problem));
+  questions.unshift(titleQuestion({ columns, isFree: (at) => at !== index && isFree(at) }, problem));
 }
 
 function isTitleOfPeople(title: Column, columns: readonly Column[], used: Draft['used']): boolean {
@@ -273,63 +267,38 @@ function askedColumn(
       'The columns of the file are',
     );
   if (found.length === 1) return { header: names[index] ?? '', index };
-  const columns = names.map((header) => ({ header }));
-  const { problem, hint } = several(field, found, columns);
-  throw new AppError('usage', problem, { hint });
+  const question = severalQuestion(field, found, names);
+  throw new AppError('usage', question.problem, { hint: questionHint(question, names) });
 }
 
 function unknownName(start: string, name: string, known: readonly string[], list: string): AppError {
   const near = nearest(name, known);
   const meant = near === null ? '' : `; did you mean "${near}"?`;
-  return new AppError('usage', `${start} "${name}"${meant}`, { hint: `${list} ${quoted(known)}.` });
-}
-
-const FIELD_NAMES: Record<Field, string> = {
-  title: 'title',
-  content: 'text',
-  board: 'board',
-  email: "customer's e-mail",
-  full_name: "customer's name",
-  key: "row's own id",
-};
-
-function unclearField(field: Field, problem: string, proposals: string[], flags: string): UnclearField {
-  const question =
-    field === 'board' && proposals.length === 0
-      ? 'Which board do the rows go to?'
-      : `Which column is the ${FIELD_NAMES[field]}?`;
-  return { field, problem, question, proposals, hint: `${question} ${flags}` };
+  return new AppError('usage', `${start} "${name}"${meant}`, { hint: `${list} ${quotedNames(known)}.` });
 }
 
 /** If two columns fit equally well, the program asks. */
-function several(
-  field: Field,
-  found: readonly number[],
-  columns: readonly Pick<Column, 'header'>[],
-): UnclearField {
-  const proposals = found.map((index) => columns[index]?.header ?? '');
+function severalQuestion(field: Field, found: readonly number[], names: readonly string[]): Question {
+  const proposals = found.map((index) => names[index] ?? '');
   const positions = found.map((index) => index + 1).join(' and ');
-  const problem = `columns ${positions}, ${quoted(proposals)}, could both be the ${field}`;
-  const flags = `Say which one it is: --map ${field}=${quoted(proposals.slice(0, 1))}`;
-  return unclearField(field, problem, proposals, flags);
+  return columnQuestion(
+    field,
+    `columns ${positions}, ${quotedNames(proposals)}, could both be the ${field}`,
+    proposals,
+  );
 }
 
 function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
   if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
-  const { columns, used, unclear, isWanted } = draft;
-  const isOpen = (field: Field): boolean => !used.has(field) && !unclear.some((each) => each.field === field);
+  const { used, questions, isWanted } = draft;
+  const isOpen = (field: Field): boolean => !used.has(field) && !questions.some(({ id }) => id === field);
   if (isOpen('title'))
-    unclear.unshift(unclearTitle(draft, missing(draft, 'title', 'the file has no title column')));
-  const text = layout === null && isWanted('content') ? unclearText(draft) : null;
-  if (text) unclear.push(text);
+    questions.unshift(titleQuestion(draft, missing(draft, 'title', 'the file has no title column')));
+  const text = layout === null && isWanted('content') ? textQuestion(draft) : null;
+  if (text) questions.push(text);
   if (board !== undefined || !isOpen('board')) return;
-  const problem = missing(
-    draft,
-    'board',
-    'the file has no board column, and no board was given for all rows',
-  );
-  const flags = `${found(columns)} Give one board for all rows, --board SLUG, or name the column: --map board=Header`;
-  unclear.push(unclearField('board', problem, [], flags));
+  const none = 'the file has no board column, and no board was given for all rows';
+  questions.push(columnQuestion('board', missing(draft, 'board', none), []));
 }
 
 /** Why no column was taken for a field that each row needs. */
@@ -338,14 +307,11 @@ function missing({ columns, isFree }: Draft, field: Field, otherwise: string): s
   return empty ? `"${empty.header}" is empty in most rows, so it is not taken as the ${field}` : otherwise;
 }
 
-const found = (columns: readonly Column[]): string =>
-  `The columns of the file are ${quoted(columns.map(({ header }) => header))}.`;
-
 /** Short texts before single terms, and those before long ones. */
 const TITLE_ORDER: readonly Column['kind'][] = ['phrases', 'terms', 'sentences'];
 
 /** Proposes columns that could be a title, and a text where there is nothing else. Where none is fit, it says so. */
-function unclearTitle({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, problem: string): UnclearField {
+function titleQuestion({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, problem: string): Question {
   const isText = (column: Column): boolean =>
     ['exact', 'likely', 'possible'].includes(fit(column, 'content'));
   const fits = columns.filter((column) => fit(column, 'title') === 'proposed');
@@ -353,14 +319,12 @@ function unclearTitle({ columns, isFree }: Pick<Draft, 'columns' | 'isFree'>, pr
   const inOrder = (titles.length > 0 ? titles : fits.filter(isText)).toSorted(
     (a, b) => TITLE_ORDER.indexOf(a.kind) - TITLE_ORDER.indexOf(b.kind),
   );
-  const proposals = inOrder.map(({ header }) => header);
-  const [first] = proposals;
-  const flags =
-    first === undefined
-      ? 'A title is a text that differs from row to row. If one of them is: --map title=Header'
-      : `Name the right one: --map title=${quoted([first])}`;
-  const whole = first === undefined ? `${problem}, and no other column looks fit to be the title` : problem;
-  return unclearField('title', whole, proposals, `${found(columns)} ${flags}`);
+  const none = ', and no other column looks fit to be the title';
+  return columnQuestion(
+    'title',
+    inOrder.length === 0 ? problem + none : problem,
+    inOrder.map(({ header }) => header),
+  );
 }
 
 function otherTitlesOf({ columns, isFree }: Draft): string[] {
@@ -369,29 +333,21 @@ function otherTitlesOf({ columns, isFree }: Draft): string[] {
 }
 
 /** Notes, which may be internal, and columns of sentences: posts would go out without a text, unnoticed. */
-function unclearText({ columns, isFree }: Draft): UnclearField | null {
+function textQuestion({ columns, isFree }: Draft): Question | null {
   const free = columns.filter((column, i) => isFree(i) && !isInternal(column) && !isPersonal(column));
   const notes = free.filter(isNotes);
-  const proposals = [...free.filter((column) => fit(column, 'content') === 'proposed'), ...notes];
-  const [first] = proposals;
+  const proposed = [...free.filter((column) => fit(column, 'content') === 'proposed'), ...notes];
+  const [first] = proposed;
   if (!first) return null;
-  const isDoubtful = first === notes[0];
-  const problem = isDoubtful
-    ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
-    : 'it is not clear which column is the text';
-  const flags = `If it is the text, which is public: --map content=${quoted([first.header])}; without a text: --map content=`;
-  return unclearField(
+  const problem =
+    first === notes[0]
+      ? `"${first.header}" may be the text, or notes about customers that are not for everybody`
+      : 'it is not clear which column is the text';
+  return columnQuestion(
     'content',
     problem,
-    proposals.map(({ header }) => header),
-    flags,
+    proposed.map(({ header }) => header),
   );
-}
-
-function quoted(names: readonly string[]): string {
-  const shown = names.slice(0, 30).map((name) => `"${name}"`);
-  if (names.length > shown.length) shown.push(`and ${names.length - shown.length} more`);
-  return shown.join(', ');
 }
 
 const article = (name: string): string => `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;

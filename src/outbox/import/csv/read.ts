@@ -2,13 +2,13 @@ import { AppError } from '../../../base/errors.ts';
 import {
   CsvParser,
   type CsvRecord,
-  DELIMITER_NAMES,
   DELIMITERS,
   type Delimiter,
   faultText,
   fromInert,
 } from '../../../text/csv.ts';
 import { distinctNames, type MappedColumns, mapColumns, recognisedColumns } from './columns.ts';
+import { type Question, questionHint } from './questions.ts';
 import {
   type CsvFile,
   type CsvRow,
@@ -41,9 +41,9 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
   try {
     const { delimiter, parser, headers, broken, asMeant, sample, cells } = await openHead(text, options);
     if (broken) throw broken;
-    const { layout, unclear, ...columns } = mapColumns(headers, options, cells);
+    const { layout, questions, ...columns } = mapColumns(headers, options, cells);
     const { mapping, stateColumns } = columns;
-    if (unclear.length > 0) throw questionsOf(unclear);
+    if (questions.length > 0) throw unanswered(questions, headers);
     const isToolsKey = mapping.some(({ field, how }) => field === 'key' && how === 'layout');
     const { board, chooseBoard } = options;
     const keyPrefix = layout && isToolsKey ? `${layout.id}:` : '';
@@ -72,9 +72,11 @@ export async function openCsv(source: Source, options: ReadOptions = {}): Promis
 }
 
 /** All questions together, so that a script answers them in one run. */
-function questionsOf(unclear: MappedColumns['unclear']): AppError {
-  const problem = unclear.map((question) => question.problem).join('; ');
-  return new AppError('usage', problem, { hint: unclear.map(({ hint }) => hint).join('\n') });
+function unanswered(questions: readonly Question[], headers: readonly string[]): AppError {
+  const names = distinctNames(headers);
+  return new AppError('usage', questions.map(({ problem }) => problem).join('; '), {
+    hint: questions.map((question) => questionHint(question, names)).join('\n'),
+  });
 }
 
 /** How a file looks before anybody has said how to read it. */
@@ -90,10 +92,10 @@ export async function inspectCsv(source: Source, options: ReadOptions = {}): Pro
   const text = await openText(source, options);
   try {
     const { delimiter, headers, broken, cells } = await openHead(text, options);
-    const { unclear, ...columns } = mapColumns(headers, options, cells);
+    const { questions, ...columns } = mapColumns(headers, options, cells);
     return {
       ...columns,
-      unclear: broken ? [] : unclear,
+      questions: broken ? [] : questions,
       headers: distinctNames(headers).slice(0, dataColumns(headers)),
       encoding: text.encoding,
       delimiter,
@@ -185,39 +187,20 @@ function headerOf(parser: CsvParser): CsvRecord | undefined {
 }
 
 /**
- * The delimiter that the header line uses outside quotes. When it uses several, the one that yields more columns we know; a file of
- * one column has none, and is read with commas.
+ * The delimiter under which the header line can be read and makes most sense: several columns before one, then names that we know. A
+ * stray quote under one delimiter is an ordinary one under another. A file of one column is read with commas.
  */
 function choose(candidates: readonly Candidate[], { map }: ReadOptions): Candidate {
-  const [byCommas] = candidates;
-  if (!byCommas) throw new Error('there are delimiters');
-  const isGood = ({ header }: Candidate): boolean => header !== undefined && isReadable(header);
-  const columnsOf = ({ header }: Candidate): number => header?.cells.length ?? 0;
-  if (!candidates.some(isGood))
-    return candidates.find(({ header }) => header === undefined) ?? mostOf(candidates, columnsOf) ?? byCommas;
-  const judged = candidates
-    .filter((candidate) => isGood(candidate) && columnsOf(candidate) > 1)
-    .map((candidate) => ({ candidate, known: recognisedColumns(candidate.header?.cells ?? [], map) }))
-    .sort((a, b) => b.known - a.known || columnsOf(b.candidate) - columnsOf(a.candidate));
-  const [best, next] = judged;
-  if (!best) return candidates.find(isGood) ?? byCommas;
-  const isTie = next?.known === best.known;
-  if (next && isTie && (best.known > 0 || columnsOf(next.candidate) === columnsOf(best.candidate))) {
-    const both = `${DELIMITER_NAMES[best.candidate.delimiter]} and ${DELIMITER_NAMES[next.candidate.delimiter]}`;
-    throw new AppError('usage', `the header line has both ${both} between names`, {
-      hint: 'Use one delimiter throughout, and put a name that contains the other in double quotes.',
-    });
-  }
+  const rank = ({ header }: Candidate): number[] => {
+    const { cells = [], fault = null } = header ?? {};
+    const isReadable = fault === null || fault.kind === 'not-utf8';
+    const sense = [cells.length > 1 ? 1 : 0, recognisedColumns(cells, map), cells.length];
+    return header === undefined ? [1] : isReadable ? [2, ...sense] : [0, cells.length];
+  };
+  const ranked = candidates.map((candidate) => ({ candidate, rank: rank(candidate) }));
+  const [best] = ranked.sort((a, b) => a.rank.map((n, i) => (b.rank[i] ?? 0) - n).find(Boolean) ?? 0);
+  if (!best) throw new Error('there are delimiters');
   return best.candidate;
-}
-
-/** A stray quote under one delimiter is an ordinary one under another; broken text is broken under all. */
-function isReadable({ fault }: CsvRecord): boolean {
-  return fault === null || fault.kind === 'not-utf8';
-}
-
-function mostOf<T>(items: readonly T[], size: (item: T) => number): T | undefined {
-  return [...items].sort((a, b) => size(b) - size(a))[0];
 }
 
 function badHeader(line: number, reason: string): AppError {
