@@ -6,7 +6,7 @@ import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
 import { machineZone } from './parse.ts';
 import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
-import { misspelt, unassigned } from './spelling.ts';
+import { refusalOf, unknownNames } from './spelling.ts';
 import { readWebhooks, type Webhook } from './webhooks.ts';
 
 export type Origin = 'flag' | 'sources.yaml' | 'environment' | '.env' | 'file' | 'default';
@@ -69,8 +69,8 @@ export function readSettings(input: LoadInput): { settings: Settings; problems: 
       origins[key] = found?.origin ?? 'default';
     }, problems);
   }
-  if (!input.dotenv) problems.push(...(attempt(() => unassigned(dotenvText(input.cwd)), []) ?? []));
-  problems.push(...misspelt(input.env, dotenv), ...dangerous(input.env));
+  const unknown = unknownNames(input.env, dotenv).filter(({ isRefused }) => isRefused);
+  problems.push(...unknown.map(refusalOf), ...dangerous(input.env));
   const raw = values as unknown as RawSettings;
   if (raw.auth === 'query' && !raw.authParameter) {
     problems.push(

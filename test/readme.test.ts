@@ -82,7 +82,7 @@ describe('the documents', () => {
   it('name only npm scripts and settings that exist, and every setting once in its table with its default', () => {
     for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
       assert.ok(manifest.scripts[script], script);
-    for (const [name] of all.matchAll(new RegExp(`\\b(?:${[...FIRST_WORDS].join('|')})[A-Z_]+\\b`, 'g')))
+    for (const [name] of all.matchAll(new RegExp(`\\b(?:${[...FIRST_WORDS].join('|')})_[A-Z_]+\\b`, 'g')))
       assert.ok(KNOWN.has(name) || OTHERS.test(name), name);
     const rows = operations.split('\n').filter((line) => line.startsWith('| `'));
     for (const { env, fallback, parse } of Object.values<Setting<unknown>>(SETTINGS)) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { readDotenv } from '../../config/load.ts';
-import { unknownSettings } from '../../config/spelling.ts';
+import { unknownNames } from '../../config/spelling.ts';
 import { versionText } from '../base/program.ts';
 import type { Check, Finding } from '../doctor/check.ts';
 import { oneLine } from '../text/text.ts';
@@ -65,7 +65,7 @@ async function examineSettings({ input, settings }: Context): Promise<Finding> {
     import('../doctor/machine.ts'),
     import('../doctor/check.ts'),
   ]);
-  const [unknown] = unknownSettings(input.env, readDotenv(input));
+  const [unknown] = unknownNames(input.env, readDotenv(input));
   if (unknown)
     return warning(
       `${unknown.name} is set and is no setting of this program`,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
-import { spelledApart } from '../../config/spelling.ts';
+import { unknownNames } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
 import { reservePort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -41,11 +41,12 @@ async function start(context: Context): Promise<void> {
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: Closer[] = [() => app.close()];
   try {
-    for (const { name, near } of spelledApart(input.env))
-      app.log.warn(
-        { event: 'settings.unknown', name },
-        `${name} is set and is no setting of this program: did you mean ${near}?`,
-      );
+    for (const { name, near } of unknownNames(input.env, {}))
+      if (near !== null)
+        app.log.warn(
+          { event: 'settings.unknown', name },
+          `${name} is set and is no setting of this program: did you mean ${near}?`,
+        );
     if (settings.otlpEndpoint !== null) {
       const { startTracing } = await import('../app/tracing.ts');
       opened.unshift(await startTracing(settings, app.log));
