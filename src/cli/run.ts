@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { AppError, codeOf, firstError, messageOf, storageError } from '../base/errors.ts';
 import { missingPackage, programVersion, versionText } from '../base/program.ts';
-import { nearest } from '../text/text.ts';
 import { addSettingFlags, EXIT_CODES, maskSecrets, READER_GONE, type Register, tell } from './context.ts';
 
 /** The commands in the order of the help. Each file imports what its command needs when the command runs. */
@@ -42,10 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const program = await buildProgram(stop, asked(argv));
   try {
     refuseSecretFlags(argv);
-    refuseUnknownTopic(program, argv);
-    // commander holds its own command for an unknown one there.
-    const isHelpOfHelp = argv[0] === 'help' && argv[1] === 'help';
-    await program.parseAsync(isHelpOfHelp ? ['help'] : argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (caught) {
     const thrown = firstError(caught);
@@ -64,45 +60,17 @@ function usageError({ code, message }: CommanderError, command: Command): AppErr
   if (code === 'commander.help') return HELP_SHOWN;
   const [said = '', suggestion = ''] = message.replace(/^error: /, '').split(/\n(?=\(Did you mean .*\)$)/);
   const what = said.replace(/^(unknown option '--?[^=]*)=.*'$/s, "$1'");
-  const meant = suggestion.slice(1, -1) || suggestionFor(code, what, command);
-  const isExcess = code === 'commander.excessArguments';
-  const shown = isExcess ? (noSubcommand(what, command) ?? what.replace(/(got \d+): .*$/s, '$1.')) : what;
-  return new AppError('usage', shown, { hint: `${meant} See ${pathOf(command)} --help.`.trim() });
+  return new AppError('usage', code === 'commander.excessArguments' ? excess(what, command) : what, {
+    hint: `${suggestion.slice(1, -1)} See ${pathOf(command)} --help.`.trim(),
+  });
 }
 
 /** If a default sub-command takes an unknown word, commander complains about its arguments. */
-function noSubcommand(what: string, command: Command): string | null {
-  const names = namesBelow(command).join(', ');
-  return names === '' ? null : `${command.name()} has no sub-command '${excessWord(what)}'; it has ${names}`;
-}
-
-function excessWord(what: string): string {
-  return /got \d+: ([^\s,]+?)[,.]?(?:\s|$)/.exec(what)?.[1] ?? '';
-}
-
-/** commander suggests no flag that its help does not list, and no sub-command where a default one takes the word. */
-function suggestionFor(code: string, what: string, command: Command): string {
-  if (code === 'commander.unknownOption') {
-    const flags = Object.values(SETTINGS).filter(({ secret }) => !secret);
-    const [, given = ''] = /'(--[^']*)'/.exec(what) ?? [];
-    return didYouMean(
-      nearest(
-        given,
-        flags.map(({ env }) => flagOf(env)),
-        3,
-      ),
-    );
-  }
-  const isExcess = code === 'commander.excessArguments';
-  return isExcess ? didYouMean(nearest(excessWord(what), namesBelow(command))) : '';
-}
-
-function didYouMean(name: string | null): string {
-  return name === null ? '' : `Did you mean ${name}?`;
-}
-
-function namesBelow({ commands }: Command): string[] {
-  return commands.map((below) => below.name());
+function excess(what: string, command: Command): string {
+  const names = command.commands.map((below) => below.name());
+  return names.length > 0
+    ? `there is no such sub-command; ${command.name()} has ${names.join(', ')}`
+    : what.replace(/(got \d+): .*$/s, '$1.');
 }
 
 /** The command that the words before any mistake lead to. */
@@ -182,14 +150,6 @@ function refuseSecretFlags(argv: readonly string[]): void {
     `${flagOf(env)} does not exist: every process on this machine could read a secret given as a flag`,
     { hint: `Set ${env} in the environment or in .env, or ${env}_FILE to the path of a file that holds it.` },
   );
-}
-
-/** commander answers `help outbx` with the help of the whole program, and a person looks for the answer in there. */
-function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
-  const names = ['help', ...namesBelow(program)];
-  if (first !== 'help' || topic === undefined || topic.startsWith('-') || names.includes(topic)) return;
-  const hint = `${didYouMean(nearest(topic, names))} See feedback-mirror --help.`.trim();
-  throw new AppError('usage', `there is no command '${topic}'`, { hint });
 }
 
 /** Reports an error that no command waited for, once and masked. Node would dump it. */

@@ -13,8 +13,7 @@ describe('the program', () => {
     const { code, stdout, stderr } = await runProgram(['--help']);
     assert.equal(code, 0);
     assert.equal(stderr, '');
-    for (const args of [['help'], ['help', 'help']])
-      assert.deepEqual(await runProgram(args), { code, stdout, stderr });
+    assert.deepEqual(await runProgram(['help']), { code, stdout, stderr });
     assert.match(stdout, /^Usage: feedback-mirror \[options\] \[command\]/);
     for (const word of ['config', 'sandbox', 'sync', 'DATA_DIR is --data-dir'])
       assert.ok(stdout.includes(word), word);
@@ -60,19 +59,12 @@ describe('the program', () => {
     const names = 'list, show, approve, retry, cancel, pause, resume, resolve, edit';
     assert.deepEqual(
       [code, stderr.split('\n')[0]],
-      [2, `feedback-mirror: outbox has no sub-command 'nope'; it has ${names}`],
+      [2, `feedback-mirror: there is no such sub-command; outbox has ${names}`],
     );
   });
 
-  it('suggests settings, sub-commands and reports too, and points to the help of the command', async () => {
+  it('suggests a report, and points to the help of the command', async () => {
     const cases: [args: string[], hint: string][] = [
-      [
-        ['status', '--push-per-minutes', '3'],
-        'Did you mean --push-per-minute? See feedback-mirror status --help.',
-      ],
-      [['help', 'outbx'], 'Did you mean outbox? See feedback-mirror --help.'],
-      [['outbox', 'lst'], 'Did you mean list? See feedback-mirror outbox --help.'],
-      [['outbox', 'shw', '3'], 'Did you mean show? See feedback-mirror outbox --help.'],
       [['outbox', 'show'], 'See feedback-mirror outbox show --help.'],
       [['report', 'tops'], 'Did you mean top-posts? "feedback-mirror report" lists all of them.'],
     ];
