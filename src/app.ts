@@ -3,7 +3,7 @@ import type { Client } from './api/client.ts';
 import { LIMIT_DEFAULTS, type RequestInfo } from './api/options.ts';
 import type { RateLimit } from './api/rate-limit.ts';
 import { refuseOutsideLease } from './app/lease.ts';
-import { holder, mirrorOf, quietLevel } from './app/place.ts';
+import { holder, mirrorOf, quietLevel, SERVICE } from './app/place.ts';
 import type { Rules } from './app/rules.ts';
 import type { Sweep, Sweeps } from './app/sweeps.ts';
 import { findUpstream, maskedLog, openClient, sharedGate, type Upstream } from './app/upstream.ts';
@@ -135,9 +135,6 @@ export async function openQueue({ settings, state, log }: App): Promise<QueueBac
     log,
   });
 }
-
-/** What the service opens for its pages. They say themselves when nothing is accepted. */
-const SERVICE = 'start';
 
 /** The outbox alone, for commands that put rows in or decide about them: that takes no upstream and no token. */
 export function openOutbox(settings: Settings, purpose: string): OutboxStore {

@@ -8,6 +8,7 @@ import { createPrivately, isThere, makeFolder } from '../base/files.ts';
 import type { Logger } from '../base/log.ts';
 import { versionText } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
+import { within } from '../base/timeout.ts';
 import type { OwnFolder } from '../fleet/decide/lease.ts';
 import { Fleet, type FleetDeps, type Lease } from '../fleet/fleet.ts';
 import { type FleetRows, openFleetTable, readFleet } from '../fleet/table.ts';
@@ -177,4 +178,14 @@ export async function lookAtFleet(shared: Settings): Promise<FleetRows> {
   } finally {
     await session.close();
   }
+}
+
+const LOOK_MS = 2000;
+
+/** The machine that runs each source. Empty where PostgreSQL does not answer soon: a question is answered without it. */
+export async function whoRuns(shared: Settings): Promise<Map<string, string>> {
+  const nothing = { machines: [], leases: [] };
+  const { leases } = await within(LOOK_MS, lookAtFleet(shared), () => nothing).catch(() => nothing);
+  const taken = leases.filter(({ handedOver }) => handedOver === null);
+  return new Map(taken.map(({ source, machine }) => [source, machine]));
 }

@@ -24,6 +24,9 @@ function fileOf(path: string): string {
   return isLink ? realpathSync(path) : path;
 }
 
+/** What the service opens for its pages. They say themselves when nothing is accepted. */
+export const SERVICE = 'start';
+
 export function holder(purpose: string): string {
   return `process ${process.pid} (${purpose})`;
 }

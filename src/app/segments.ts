@@ -5,10 +5,12 @@ import { openMirrorReadOnly } from '../mirror/file/open.ts';
 import { openBrowseReads } from '../search/browse/browse.ts';
 import { openSegmentStore, type SegmentStore, type SegmentsState, segmentsState } from '../segments/store.ts';
 import { openToldStore, type ToldStore } from '../segments/told.ts';
-import { holder, mirrorOf } from './place.ts';
+import { refuseOutsideLease } from './lease.ts';
+import { holder, mirrorOf, SERVICE } from './place.ts';
 
 /** The customers that were imported, to be renewed or removed. */
 export function openSegments(settings: Settings, purpose: string): SegmentStore {
+  if (purpose !== SERVICE) refuseOutsideLease(settings);
   makeFolder(settings.dataDir);
   return openSegmentStore({ ...mirrorOf(settings), holder: holder(purpose) });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { counted, sizeText } from '../text/text.ts';
 import type { Backup } from '../upkeep/backup.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openContext, sayIfElsewhere } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -20,10 +20,15 @@ folder is the same. "status" tells how far that is.
 Example:
   feedback-mirror backup feedback-$(date +%F).db`;
 
-async function backUp({ settings, signal, answer }: Context, file: string): Promise<void> {
+async function backUp(context: Context, file: string): Promise<void> {
+  const { settings, signal, answer } = context;
+  const place = await sayIfElsewhere([context]);
   const { backUpMirror } = await import('../app/upkeep.ts');
   const copy = await backUpMirror(settings, file, signal);
-  answer(copy, () => `${copy.path}  ${sizeText(copy.bytes)}, checked: ${rowsText(copy.rows)}`);
+  answer(
+    { ...copy, ...place },
+    () => `${copy.path}  ${sizeText(copy.bytes)}, checked: ${rowsText(copy.rows)}`,
+  );
 }
 
 export function rowsText({ posts, comments, users, outbox }: Backup['rows']): string {

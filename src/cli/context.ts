@@ -4,6 +4,7 @@ import type { Parse } from '../../config/parse.ts';
 import { flagOf, SETTINGS } from '../../config/schema.ts';
 import { chosenSources, loadSources, type Sources } from '../../config/sources.ts';
 import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts';
+import { isThere } from '../base/files.ts';
 import type { Secret } from '../base/secret.ts';
 import { printable } from '../text/text.ts';
 
@@ -106,15 +107,38 @@ export function openTogether(program: Command, signal: AbortSignal, { all }: { a
   return { contexts: sources.all.map((source) => contextOf(program, signal, source)), isTogether: true };
 }
 
-/** A question is answered from the files of this machine. Where another one runs the source they may be old. */
-export async function sayIfElsewhere(contexts: readonly Context[]): Promise<void> {
-  for (const { settings, say } of contexts.filter((one) => one.settings.fleetUrl !== null)) {
-    const { runsHere } = await import('../app/lease.ts');
-    if (runsHere(settings)) continue;
-    say(
-      `This machine does not run ${settings.source} just now, and its mirror here may be old. "feedback-mirror fleet status" names the machine that does.`,
-    );
-  }
+/** Of the answer with `--json`, where another machine runs a source; null for a machine that is not known just now. */
+export interface Elsewhere {
+  elsewhere?: { source: string; machine: string | null }[];
+}
+
+/** A question is answered from the files of this machine. Where another one runs the source they may be old, or missing. */
+export async function sayIfElsewhere(contexts: readonly Context[]): Promise<Elsewhere> {
+  const ofFleet = contexts.filter(({ settings }) => settings.fleetUrl !== null);
+  if (ofFleet.length === 0) return {};
+  const { runsHere } = await import('../app/lease.ts');
+  const away = ofFleet.filter(({ settings }) => !runsHere(settings));
+  if (away.length === 0) return {};
+  const { whoRuns } = await import('../app/fleet.ts');
+  const machines = await whoRuns((away[0] as Context).settings);
+  const elsewhere = away.map(({ settings, say }) => {
+    const source = settings.source ?? '';
+    const machine = machines.get(source) ?? null;
+    const where =
+      machine === null ? '"feedback-mirror fleet status" names the machine that does.' : `${machine} does.`;
+    const lack = `This machine does not run ${source} just now, and`;
+    if (contexts.length === 1 && !isThere(settings.mirrorPath))
+      throw new AppError('busy', `${lack} has no mirror of it`, { hint: where });
+    say(`${lack} its mirror here may be old. ${where}`);
+    return { source, machine };
+  });
+  return { elsewhere };
+}
+
+/** What a command writes into the mirror of a source that another machine runs would be lost. */
+export async function refuseElsewhere({ settings }: Context): Promise<void> {
+  const { refuseOutsideLease } = await import('../app/lease.ts');
+  refuseOutsideLease(settings);
 }
 
 /** The sources that the command is for, and what holds for the process; null where there is no sources.yaml. */

@@ -14,6 +14,7 @@ import {
   EXIT_CODES,
   type Flags,
   openContext,
+  refuseElsewhere,
   wholeNumber,
 } from './context.ts';
 import { table } from './table.ts';
@@ -69,6 +70,7 @@ interface Deps {
 }
 
 async function withErasure(context: Context, work: (deps: Deps) => Promise<void>): Promise<void> {
+  await refuseElsewhere(context);
   const [app, flow] = await Promise.all([import('../app/upkeep.ts'), import('../erasure/erase.ts')]);
   const erasure = app.openErasure(context.settings, 'erase');
   await using _store = closing(erasure.store);

@@ -65,7 +65,7 @@ async function exportTables(
   flags: ExportFlags,
 ): Promise<void> {
   const [context] = contexts as [Context];
-  await sayIfElsewhere(contexts);
+  const place = await sayIfElsewhere(contexts);
   const toStdout = flags.out === '-';
   if (toStdout && context.json)
     throw new AppError('usage', '--json would print the manifest between the rows of --out -');
@@ -97,7 +97,7 @@ async function exportTables(
       progress.stop();
     }
   };
-  report(context, request, await stoppable(context, STOPPED, work));
+  report(context, request, { ...(await stoppable(context, STOPPED, work)), ...place });
 }
 
 const STOPPED = 'Stopped: nothing was written, older files are as they were.';

@@ -5,7 +5,15 @@ import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../outbox/decid
 import type { OutboxStore } from '../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../outbox/store/view.ts';
 import { counted } from '../text/text.ts';
-import { type Context, closing, type Flags, openContext, tell, wholeNumber } from './context.ts';
+import {
+  type Context,
+  closing,
+  type Flags,
+  openContext,
+  sayIfElsewhere,
+  tell,
+  wholeNumber,
+} from './context.ts';
 import { EMPTY, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { cellLine, screenWidth } from './table.ts';
 
@@ -159,6 +167,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
     limit: wholeNumber('--limit', flags.limit),
   };
   const { estimateWaiting } = await import('../outbox/send/estimate.ts');
+  const place = await sayIfElsewhere([context]);
   await using view = await openView(context);
   if (flags.format !== undefined && flags.format !== 'csv')
     throw new AppError('usage', `--format "${flags.format}" is not known; it can be csv`, {
@@ -172,7 +181,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
   const perMinute = context.settings.pushPerMinute;
   const estimate = view ? estimateWaiting(view, filter.batch, perMinute, systemClock.now()) : null;
   const found = { rows, paused, refused, batch, estimate };
-  context.answer({ ...found, states: counts }, () =>
+  context.answer({ ...found, states: counts, ...place }, () =>
     outboxListText({ ...found, counts, filter }, screenWidth() ?? 120),
   );
 }
@@ -191,6 +200,7 @@ async function printCsv(
 
 async function show(context: Context, id: number): Promise<void> {
   const { noRow } = await import('../outbox/person.ts');
+  const place = await sayIfElsewhere([context]);
   await using view = await openView(context);
   const row = await view?.find(id);
   if (!view || !row) throw noRow(id);
@@ -198,7 +208,9 @@ async function show(context: Context, id: number): Promise<void> {
   const posts = await view.posts(
     [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null),
   );
-  context.answer({ ...row, tries: attempts, edits, posts }, () => showText(row, attempts, posts, edits));
+  context.answer({ ...row, tries: attempts, edits, posts, ...place }, () =>
+    showText(row, attempts, posts, edits),
+  );
 }
 
 async function openView({ settings }: Context): Promise<(OutboxView & AsyncDisposable) | null> {

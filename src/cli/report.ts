@@ -8,6 +8,7 @@ import {
   closing,
   type Flags,
   openTogether,
+  refuseElsewhere,
   sayIfElsewhere,
   type Together,
   wholeNumber,
@@ -90,7 +91,6 @@ async function report(
   { all: _, ...flags }: ReportFlags,
 ): Promise<void> {
   const [context] = contexts as [Context];
-  await sayIfElsewhere(contexts);
   const format = formatOf(context, flags.format);
   const text = await import('./report-text.ts');
   if (name === undefined) {
@@ -110,10 +110,12 @@ async function report(
     throw new AppError('usage', '--mark-told is for the report shipped');
   if (flags.markTold && isTogether)
     throw new AppError('usage', '--mark-told is for one source: say which with --source NAME');
+  const place = await sayIfElsewhere(contexts);
+  if (flags.markTold) await refuseElsewhere(context);
   const result = isTogether
     ? await answerTogether(contexts, name, flags)
     : await answer(context, name, flags);
-  if (format === 'json') context.printData(JSON.stringify(result));
+  if (format === 'json') context.printData(JSON.stringify({ ...result, ...place }));
   else if (format === 'csv') {
     const [{ reportCsv }, { calendarOf }] = await Promise.all([
       import('../reports/report.ts'),

@@ -45,9 +45,9 @@ async function search(context: Context, text: string, flags: SearchFlags): Promi
     throw new AppError('usage', '--segment is known to the mirror only: leave out --remote');
   const options = { limit: wholeNumber('--limit', flags.limit, MOST), board, segment };
   refuseOpenQuote(text);
-  if (!flags.remote) await sayIfElsewhere([context]);
+  const place = flags.remote ? {} : await sayIfElsewhere([context]);
   const found = flags.remote ? await remotely(context, text, options) : await locally(context, text, options);
-  if (context.json) context.print(hitsJson(found));
+  if (context.json) context.print(JSON.stringify({ ...hitsJson(found), ...place }));
   else if (found.hits.length > 0) context.print(hitsText(found.hits, context.settings.baseUrl));
   if (!context.json) for (const sentence of remarks(found)) context.print(sentence);
 }
@@ -140,14 +140,14 @@ function toHit(post: Post, place: number): Hit {
 }
 
 /** Title and snippet as plain texts, and in pieces for programs that mark the matches. */
-function hitsJson({ hits, isPartial, suggestion, unindexed }: Found): string {
+function hitsJson({ hits, isPartial, suggestion, unindexed }: Found) {
   const shown = hits.map(({ title, snippet, ...rest }) => ({
     ...rest,
     title: plain(title),
     snippet: plain(snippet),
     parts: { title, snippet },
   }));
-  return JSON.stringify({ hits: shown, isPartial, suggestion, unindexed });
+  return { hits: shown, isPartial, suggestion, unindexed };
 }
 
 function plain(parts: readonly Part[]): string {

@@ -7,7 +7,7 @@ import type { CustomerFile, Role } from '../segments/file.ts';
 import type { ImportedCustomers, ListedSegment, SegmentsState } from '../segments/store.ts';
 import { caseFolded } from '../text/email.ts';
 import { counted, grouped, nearest } from '../text/text.ts';
-import { type Context, closing, EXIT_CODES, type Flags, openContext } from './context.ts';
+import { type Context, closing, EXIT_CODES, type Flags, openContext, sayIfElsewhere } from './context.ts';
 import { table } from './table.ts';
 
 type ImportFlags = Flags<Role | 'by', 'dryRun'>;
@@ -126,10 +126,12 @@ function doneText({ customers, people, added, removed, erased }: ImportedCustome
   return `${counted(customers, 'customer')} imported: ${grouped(added)} new, ${grouped(removed)} gone. ${counted(people, 'person', 'people')} of the mirror belong to them.${left}`;
 }
 
-async function list({ settings, answer }: Context): Promise<void> {
+async function list(context: Context): Promise<void> {
+  const { settings, answer } = context;
+  const place = await sayIfElsewhere([context]);
   const { viewSegments } = await import('../app/segments.ts');
   const state = viewSegments(settings);
-  answer(state, () => stateText(state));
+  answer({ ...state, ...place }, () => stateText(state));
 }
 
 /** The most companies that are listed. */
@@ -164,12 +166,14 @@ function stateText(state: SegmentsState): string {
   ].join('\n');
 }
 
-async function show({ settings, answer }: Context, name: string): Promise<void> {
+async function show(context: Context, name: string): Promise<void> {
+  const { settings, answer } = context;
+  const place = await sayIfElsewhere([context]);
   const { openBrowsing } = await import('../app/segments.ts');
   await using browse = closing(openBrowsing(settings));
   const found = browse.company(name);
   if (!found) throw await unknownCompany(settings, name);
-  answer(found, () => companyText(found));
+  answer({ ...found, ...place }, () => companyText(found));
 }
 
 async function unknownCompany(settings: Settings, name: string): Promise<AppError> {

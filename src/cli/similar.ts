@@ -1,7 +1,15 @@
 import type { Command } from 'commander';
 import { AppError } from '../base/errors.ts';
 import type { SimilarPost } from '../search/similar.ts';
-import { type Context, closing, type Flags, openContext, sayIfElsewhere, wholeNumber } from './context.ts';
+import {
+  type Context,
+  closing,
+  type Flags,
+  openContext,
+  refuseElsewhere,
+  sayIfElsewhere,
+  wholeNumber,
+} from './context.ts';
 import { table } from './table.ts';
 
 type SimilarFlags = Flags<never, 'same' | 'notSame'> & { limit: string };
@@ -37,9 +45,9 @@ async function similar(context: Context, given: readonly string[], flags: Simila
   if (flags.same || flags.notSame) return mark(context, ids, flags);
   const [about] = ids;
   if (about === undefined || ids.length > 1) throw new AppError('usage', 'name one post by its number');
-  await sayIfElsewhere([context]);
+  const place = await sayIfElsewhere([context]);
   const posts = await find(context, about, wholeNumber('--limit', flags.limit, MOST));
-  context.answer({ posts }, () => (posts.length === 0 ? 'No post is like it.' : tableOf(posts)));
+  context.answer({ posts, ...place }, () => (posts.length === 0 ? 'No post is like it.' : tableOf(posts)));
 }
 
 async function find({ settings }: Context, about: number, limit: number): Promise<SimilarPost[]> {
@@ -58,6 +66,7 @@ async function mark(
   const [a, b] = ids;
   if (a === undefined || b === undefined || ids.length > 2 || (same && notSame))
     throw new AppError('usage', 'name the two posts: similar --same 123 456, or similar --not-same 123 456');
+  await refuseElsewhere(context);
   const { samePosts } = await import('../app/readers.ts');
   await using store = closing(samePosts(context.settings));
   if (same) {

@@ -14,7 +14,7 @@ import { type Estimate, estimateText, estimateWaiting } from '../outbox/send/est
 import type { BatchRow } from '../outbox/store/batches.ts';
 import type { RefusedBoard } from '../outbox/store/refused.ts';
 import { counted, durationText } from '../text/text.ts';
-import { type Context, closing, eachSource, openContexts } from './context.ts';
+import { type Context, closing, eachSource, openContexts, sayIfElsewhere } from './context.ts';
 import { batchLines, hindranceLines, LONG_MS, stateText } from './outbox-text.ts';
 import { announced, askService, type ServiceReport, serviceText } from './service.ts';
 import { table } from './table.ts';
@@ -29,11 +29,12 @@ export function register(program: Command, stop: AbortSignal): void {
 
 async function status(context: Context): Promise<void> {
   const app = await import('../app/readers.ts');
+  const place = await sayIfElsewhere([context]);
   const found = app.lookAtMirror(context.settings);
   const outbox = await outboxStatus(app, context);
   const service = await serviceReport(context);
   const mirror = context.settings.mirrorPath;
-  context.answer({ mirror, ...found, outbox, service }, () =>
+  context.answer({ mirror, ...found, outbox, service, ...place }, () =>
     statusText(context, { ...found, outbox, service }),
   );
 }
