@@ -124,6 +124,9 @@ function dashboard(
   return async (scope, site) => {
     const source = settings.source ?? baseUrl?.host ?? 'Built-in sandbox';
     const hasLogin = settings.httpToken !== null;
+    // Of several sources the one that is asked first takes the memory.
+    if (mount === '')
+      scope.addHook('onListen', () => reads.warm({ now: clock.now(), timeZone, usualDelivered }));
     site.setNotFoundPage(addAssets(scope, { hasLogin, source, mount, onPage: reads.wake }));
     addEvents(scope, { stats, progress: service.progress, log });
     addSql(scope, { ask, clock, folder });

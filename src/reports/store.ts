@@ -77,7 +77,7 @@ export interface Watched {
 }
 
 /** A report reads what it adds up once. */
-const CACHE_KB = 16_000;
+const CACHE_KB = 2000;
 
 /** `onProgress` is told of reports that take seconds: how much of them is done, 0 to 1. */
 export function openReportReader(options: OpenOptions, onProgress?: (share: number) => void): ReportReader {

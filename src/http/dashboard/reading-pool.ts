@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { AppError, errorFrom } from '../../base/errors.ts';
@@ -15,6 +16,8 @@ export interface DashboardReads {
   ): ReturnType<Reading[N]>;
   /** Starts what answers: a page that was asked for comes with questions. */
   wake(): void;
+  /** Asks a large mirror what the first page asks: the first person then finds columns that are read and code that is compiled. */
+  warm(request: Parameters<Reading['overview']>[0]): void;
   /** How much of the slow report is done that is worked on, 0 to 1; null where it is not. */
   progress(): number | null;
   /** Ends the process of the slow report, also for whoever else waits for it. */
@@ -29,24 +32,37 @@ function isSlow(name: keyof Reading, request: unknown): boolean {
   return name === 'report' && (request as { name: string }).name === 'duplicates';
 }
 
-/** A thread without a question for so long ends, and gives its memory back. */
+/** A thread without a question for so long ends and gives its memory back, unless it reads the mirror that was asked last. */
 const IDLE_MS = 60_000;
+/** From this size on, which about 250,000 posts have, a first answer takes longer than people like to wait. To have it ready takes 30 MB or more. */
+const LARGE_BYTES = 500e6;
+/** Of the sources of a process the one that people look at. */
+let lastAsked: OpenOptions | undefined;
 
 /**
  * Sums over the whole mirror have a thread of their own, so that a search does not wait for them. The report that they would wait for has a
  * process of its own, which ends with its answer.
  */
 export function openReads(options: OpenOptions): DashboardReads {
-  const [sums, posts] = [new Lane(threadOn(options), IDLE_MS), new Lane(threadOn(options), IDLE_MS)];
-  const slow = new Lane(processOn(options), 0);
+  const isKept = (): boolean => lastAsked === options;
+  const thread = (): Lane => new Lane(threadOn(options), { idleMs: IDLE_MS, isKept });
+  const [sums, posts] = [thread(), thread()];
+  const slow = new Lane(processOn(options), { idleMs: 0, isKept: () => false });
+  const ask: DashboardReads['ask'] = (name, request, signal) => {
+    lastAsked = options;
+    const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
+    return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
+  };
   return {
-    ask: (name, request, signal) => {
-      const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
-      return lane.ask({ name, request }, signal) as ReturnType<Reading[typeof name]>;
-    },
+    ask,
     wake() {
       sums.wake();
       posts.wake();
+    },
+    warm(request) {
+      if ((statSync(options.path, { throwIfNoEntry: false })?.size ?? 0) < LARGE_BYTES) return;
+      // What goes wrong is said to whoever asks next.
+      ask('overview', request).catch(() => undefined);
     },
     progress: () => slow.progress,
     cancelSlow: () => slow.cancel(),
@@ -73,7 +89,10 @@ type Begin = (hearer: Hearer) => Answerer;
 /** Neither keeps this process alive. */
 function threadOn(options: OpenOptions): Begin {
   return ({ onMessage, onEnd }) => {
-    const thread = new Worker(ownFile('./reading.ts', import.meta.url), { workerData: options });
+    const thread = new Worker(ownFile('./reading.ts', import.meta.url), {
+      workerData: options,
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    });
     thread.unref();
     thread.on('message', onMessage);
     thread.once('error', onEnd).once('exit', () => onEnd(null));
@@ -120,12 +139,12 @@ class Lane {
   /** How much of the question is done, 0 to 1; null where nothing is asked. */
   progress: number | null = null;
 
-  constructor(begin: Begin, idleMs: number) {
+  constructor(begin: Begin, { idleMs, isKept }: { idleMs: number; isKept(): boolean }) {
     this.#begin = begin;
     this.#idle = setTimeout(() => {
       if (this.#current) return;
-      void this.#answerer?.end();
-      this.#answerer = undefined;
+      if (isKept()) this.#idle.refresh();
+      else this.#endAnswerer();
     }, idleMs).unref();
   }
 
@@ -146,8 +165,7 @@ class Lane {
 
   /** What is asked afterwards begins anew. */
   cancel(): void {
-    void this.#answerer?.end();
-    this.#answerer = undefined;
+    this.#endAnswerer();
     this.#rejectAll(CANCELLED);
     this.#done(({ reject }) => reject(new AppError('interrupted', CANCELLED)));
   }
@@ -157,6 +175,11 @@ class Lane {
     clearTimeout(this.#idle);
     this.#rejectAll(CLOSED);
     await this.#answerer?.end();
+  }
+
+  #endAnswerer(): void {
+    void this.#answerer?.end();
+    this.#answerer = undefined;
   }
 
   #next(): void {

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts';
-import { immediate, keptUntilWritten, scalar } from '../../db/sql.ts';
+import { dataVersion, immediate, readMeta, scalar, writeMeta } from '../../db/sql.ts';
 
 /** A column of a table in the form that reports add up: one number a row. */
 export type Numbers = Float64Array | Int32Array | Uint16Array | Uint8Array;
@@ -63,6 +63,13 @@ const MOST_CHANGES = 4096;
 const ALL = Object.keys(SOURCES) as Source[];
 
 type Cell = string | number;
+
+/** Counts how often rows were packed: with the same number the packed rows are the same. */
+const PACKS = 'report_packs';
+
+function notePacked(db: Db): void {
+  writeMeta(db, PACKS, String(1 + Number(readMeta(db, PACKS) ?? 0)));
+}
 
 function sourceOf(source: Source) {
   const { table, order, columns } = SOURCES[source];
@@ -132,13 +139,16 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
   };
   return {
     /** Packs the next chunk; false when there was nothing left. */
-    step: immediate(
-      db,
-      (sources: readonly Source[] = ALL): boolean => sources.some(packNew) || sources.some(packAgain),
-    ),
+    step: immediate(db, (sources: readonly Source[] = ALL): boolean => {
+      const isPacked = sources.some(packNew) || sources.some(packAgain);
+      if (isPacked) notePacked(db);
+
+      return isPacked;
+    }),
     /** Forgets what is packed: the next steps pack everything again from the tables. */
     clear: immediate(db, (): void => {
       db.exec('DELETE FROM report_columns; DELETE FROM report_changes; UPDATE report_packed SET last = -1');
+      notePacked(db);
     }),
   };
 }
@@ -170,24 +180,48 @@ export type ColumnReader = ReturnType<typeof readerOf>;
 
 const readers = new WeakMap<Db, ColumnReader>();
 
-/** The columns as they stand at this moment. They are kept until the mirror changes: the pages of one handle ask for the same ones. */
+/**
+ * The columns as they stand at this moment. What is packed is kept until it is packed again, which in a mirror of a million posts takes
+ * 150 to 300 ms to read. A write adds what changed since, some thousand rows, to what is kept.
+ */
 export function columnReader(db: Db): ColumnReader {
   const reader = readers.get(db) ?? readerOf(db);
   readers.set(db, reader);
   return reader;
 }
 
+/** A column: what is packed of it, the rows that changed since, and the two as one. */
+interface Column {
+  packed: Numbers;
+  changed: Numbers;
+  more: Numbers;
+  whole: Numbers;
+}
+
+/** Columns by source and name. */
+type Columns = Map<string, Column>;
+
 function readerOf(db: Db) {
-  const columns = keptUntilWritten(db, () => new Map<string, Numbers>());
+  const version = dataVersion(db);
+  let [packs, columns]: [string | undefined, Columns] = ['', new Map()];
+  let current: { version: number; names: Set<string> } = { version: -1, names: new Set() };
+  const refresh = (): void => {
+    const now = version();
+    if (current.version === now) return;
+    current = { version: now, names: new Set() };
+    const known = readMeta(db, PACKS);
+    if (known !== packs) [packs, columns] = [known, new Map()];
+  };
   return {
     /** To be called in a transaction: what it gives must not be written to. */
     read<S extends Source, C extends ColumnOf<S>>(source: S, names: readonly C[]): Packed<C> {
-      const kept = columns();
-      const missing = names.filter((name) => !kept.has(`${source} ${name}`));
-      for (const [name, numbers] of readColumns(db, source, missing)) kept.set(`${source} ${name}`, numbers);
+      refresh();
+      const missing = names.filter((name) => !current.names.has(`${source} ${name}`));
+      readColumns(db, source, missing, columns);
+      for (const name of missing) current.names.add(`${source} ${name}`);
       const packed: Record<string, Numbers | number> = { rows: 0 };
       for (const name of names) {
-        const numbers = kept.get(`${source} ${name}`) ?? new Uint8Array(0);
+        const numbers = columns.get(`${source} ${name}`)?.whole ?? NONE;
         packed[name] = numbers;
         packed.rows = numbers.length;
       }
@@ -209,10 +243,12 @@ export function wronglyPacked(db: Db): string[] {
       .prepare<[], number[]>(`SELECT count(*), ${sums.join(', ')} FROM ${table}`)
       .raw()
       .get();
-    const read = readColumns(db, source, Object.keys(columns));
+    const read: Columns = new Map();
+    readColumns(db, source, Object.keys(columns), read);
+    const wholes = Object.keys(columns).map((name) => ({ name, ...read.get(`${source} ${name}`) }));
     const found = [
-      read[0]?.[1].length ?? 0,
-      ...read.map(([name, numbers]) => sumOf(numbers, TIMES.has(name))),
+      wholes[0]?.whole?.length ?? 0,
+      ...wholes.map(({ name, whole = NONE }) => sumOf(whole, TIMES.has(name))),
     ];
     return found.some((number, i) => number !== meant?.[i]);
   };
@@ -229,26 +265,37 @@ function sumOf(numbers: Numbers, isTime: boolean): number {
 }
 
 /** What is packed with every later change: rows of posts that changed are taken out, and read from their table. */
-function readColumns(db: Db, source: Source, names: readonly string[]): [name: string, column: Numbers][] {
-  if (names.length === 0) return [];
-  const { table, key, keySql, order, columns } = sourceOf(source);
+function readColumns(db: Db, source: Source, names: readonly string[], columns: Columns): void {
+  if (names.length === 0) return;
+  const { table, key, keySql, order, columns: known } = sourceOf(source);
   const read = (where: string): Cell[][] =>
     db
       .prepare<[], Cell[]>(`
-        SELECT ${names.map((name) => columns[name]).join(', ')} FROM ${table} WHERE ${keySql} ${where} ORDER BY ${order}`)
+        SELECT ${names.map((name) => known[name]).join(', ')} FROM ${table} WHERE ${keySql} ${where} ORDER BY ${order}`)
       .raw()
       .all();
   const changes = `SELECT id FROM report_changes WHERE source = '${source}'`;
-  const changed = scalar(db)<[], number>(`${changes} ORDER BY id`).all();
+  const changed = Float64Array.from(scalar(db)<[], number>(`${changes} ORDER BY id`).all());
   const rows = [
     ...(changed.length === 0 ? [] : read(`IN (${changes})`)),
     ...read(`> (SELECT last FROM report_packed WHERE source = '${source}')`),
   ];
-  const replaced = changed.length === 0 ? [] : rangesOf(joined(packedColumn(db, source, key)), changed);
-  return names.map((name, place) => [
-    name,
-    joined(packedColumn(db, source, name), replaced, narrowed(numbersOf(rows, place))),
-  ]);
+  const packedOf = (name: string): Numbers =>
+    columns.get(`${source} ${name}`)?.packed ?? joined(packedColumn(db, source, name));
+  const replaced = changed.length === 0 ? [] : rangesOf(packedOf(key), changed);
+  for (const [place, name] of names.entries()) {
+    const before = columns.get(`${source} ${name}`);
+    const more = narrowed(numbersOf(rows, place));
+    // Sums that were made of a column are kept as long as the column.
+    if (before && isSame(before.changed, changed) && isSame(before.more, more)) continue;
+    const packed = packedOf(name);
+    const whole = changed.length + more.length === 0 ? packed : joined([packed], replaced, more);
+    columns.set(`${source} ${name}`, { packed, changed, more, whole });
+  }
+}
+
+function isSame(a: Numbers, b: Numbers): boolean {
+  return a.length === b.length && (a as Uint8Array).every((number, i) => number === b[i]);
 }
 
 function packedColumn(db: Db, source: Source, name: string): Numbers[] {
@@ -263,9 +310,9 @@ function packedColumn(db: Db, source: Source, name: string): Numbers[] {
 type Range = readonly [from: number, to: number];
 
 /** Where the rows of some keys stand; both are in order. */
-function rangesOf(keys: Numbers, wanted: readonly number[]): Range[] {
+function rangesOf(keys: Numbers, wanted: Float64Array): Range[] {
   let low = 0;
-  return wanted.map((key) => {
+  return Array.from(wanted, (key) => {
     const from = firstAt(keys, key, low);
     low = firstAt(keys, key + 1, from);
     return [from, low];
