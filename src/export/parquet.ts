@@ -17,6 +17,7 @@ export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
     schema: schemaOf(columns, ELEMENTS),
     codec: 'ZSTD',
     compressors: { ZSTD: compress },
+    // They compare texts by UTF-16 where readers compare UTF-8: a reader would skip the very rows that it looks for.
     statistics: false,
   });
   let group: ExportRow[] = [];
@@ -25,7 +26,6 @@ export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
   const writeGroup = (): void => {
     const columnData = columns.map((column, i) => columnOf(column, group, i));
     void writer.write({ columnData, rowGroupSize: group.length });
-    addBounds(writer, columnData);
     [group, characters] = [[], 0];
   };
   return {
@@ -57,34 +57,6 @@ function taken(writer: ByteWriter): Uint8Array {
 
 function compress(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
-}
-
-/**
- * The smallest and largest number or time of the group, by which a reader skips it. The library's own statistics stay off: they
- * compare texts by UTF-16 where readers compare UTF-8, and with an emoji and a full-width letter in one group a reader would skip
- * the very rows it looks for.
- */
-function addBounds({ row_groups }: ParquetWriter, columnData: readonly ColumnSource[]): void {
-  row_groups.at(-1)?.columns.forEach(({ meta_data }, i) => {
-    const bounds = boundsOf(columnData[i]?.data ?? []);
-    if (meta_data && bounds) meta_data.statistics = bounds;
-  });
-}
-
-type Chunk = ParquetWriter['row_groups'][number]['columns'][number];
-type Statistics = NonNullable<NonNullable<Chunk['meta_data']>['statistics']>;
-
-function boundsOf(values: ColumnSource['data']): Statistics | null {
-  let bounds: { min_value: bigint; max_value: bigint } | null = null;
-  let null_count = 0n;
-  for (const value of values) {
-    if (value === null) null_count++;
-    else if (typeof value !== 'bigint') return null;
-    else if (bounds === null) bounds = { min_value: value, max_value: value };
-    else if (value < bounds.min_value) bounds.min_value = value;
-    else if (value > bounds.max_value) bounds.max_value = value;
-  }
-  return bounds && { ...bounds, null_count };
 }
 
 type Elements = Record<CellType, Omit<SchemaElement, 'name'>>;

@@ -223,10 +223,8 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
     content: z.string().max(10_000).default(''),
   }),
   isDraft: true,
-  async run(deps, asked) {
-    const { ask, rules, drafts } = deps;
+  async run({ ask, rules, drafts }, given) {
     if (!drafts) throw new AppError('usage', 'agents may only read here');
-    const given = await withRealNames(deps, asked);
     const { boards } = await ask('choices', null);
     const { slug, suggestions } = boardMatcher(boards, boards.length > 0)(given.board);
     if (slug === null)
@@ -244,9 +242,8 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
 });
 
 function tool<Schema extends z.ZodObject>(one: Tool<Schema>): Tool {
-  const run: typeof one.run = async (deps, given) => await one.run(deps, await withRealNames(deps, given));
-  // Each is given what its own schema has read. One that may be refused asks nothing of the mirror before.
-  return { ...one, ...(!one.isDraft && { run }) } as unknown as Tool;
+  // Each is given what its own schema has read.
+  return one as unknown as Tool;
 }
 
 /** The report itself would say so in the words of the command line. */
@@ -258,29 +255,4 @@ function refuseIdle(name: ReportName, given: Record<string, unknown>): void {
   if (idle) throw new AppError('usage', `${idle} means nothing to the report ${name}`, { hint });
   if (takes.includes('post') && given.post === undefined)
     throw new AppError('usage', `the report ${name} needs the id of a post`, { hint });
-}
-
-/**
- * Boards and statuses are shown with pseudonyms for the addresses in their names and without what nobody sees: an agent can only name them
- * so. One that has the name itself is meant first.
- */
-async function withRealNames<Input extends object>({ ask, rules }: ToolDeps, given: Input): Promise<Input> {
-  const named = Object.entries(given).filter(([key]) => ['board', 'status', 'delivered'].includes(key));
-  if (named.length === 0) return given;
-  const { boards, statuses } = await ask('choices', null);
-  const names = [...boards.flatMap(({ slug, name }) => [slug, name]), ...statuses.map(({ name }) => name)];
-  const real = new Set(names.map(alike));
-  const shown = new Map(names.map((name) => [alike(rules.text(name, LONGEST_NAME)), name]));
-  const realName = (name: unknown): unknown =>
-    real.has(alike(String(name))) ? name : (shown.get(alike(String(name))) ?? name);
-  const renamed = named.map(([key, name]) => [
-    key,
-    Array.isArray(name) ? name.map(realName) : realName(name),
-  ]);
-  return { ...given, ...Object.fromEntries(renamed) };
-}
-
-/** As those who look for a board or a status by its name compare them. */
-function alike(name: string): string {
-  return name.trim().toLowerCase();
 }
