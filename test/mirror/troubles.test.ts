@@ -78,6 +78,26 @@ describe('the troubles of a mirror', () => {
     );
   });
 
+  it('show what the service answered last, and no earlier trouble that this answer ends', () => {
+    const at = (minute: string): string => `2026-11-18T10:${minute}:00.000Z`;
+    const shown = (facts: Partial<TroubleFacts>): string[] =>
+      troublesOf({ ...NONE, ...facts }, NOW).map(({ symptom }) => symptom);
+    const long = { since: at('10'), until: at('20') };
+    const away = (minute: string) => [failed('unreachable', 'posts failed: 503.', at(minute))];
+    assert.deepEqual(shown({ failures: away('02'), closed: long }), ['throttled'], '429 after 503');
+    assert.deepEqual(shown({ failures: away('12'), closed: long }), ['upstream-away'], '503 after 429');
+    const short = { since: at('10'), until: '2026-11-18T10:10:05.000Z' };
+    assert.deepEqual(shown({ failures: away('02'), closed: short }), [], 'a short 429 shows that it answers');
+    const refused = (minute: string) => [failed('unauthorised', 'refused.', at(minute))];
+    assert.deepEqual(shown({ failures: [...away('02'), ...refused('05')] }), ['token-refused']);
+    assert.deepEqual(shown({ failures: [...refused('02'), ...away('05')] }), ['upstream-away']);
+    const both = ['token-refused', 'throttled'];
+    assert.deepEqual(shown({ failures: refused('02'), closed: long }), both, '429 says nothing of a token');
+    const broken = [failed('protocol', 'no envelope', at('05'))];
+    assert.deepEqual(shown({ failures: [...away('02'), ...broken] }), ['bad-answers']);
+    assert.deepEqual(shown({ failures: broken, closed: long }), ['throttled', 'bad-answers']);
+  });
+
   it('put the worst first, and name what a list lacks and what is held', () => {
     const list = { lastSweepAt: TEN, lacks: '4 rows came on two pages.', held: 1, heldSince: TEN };
     const told = texts({

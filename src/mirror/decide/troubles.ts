@@ -78,6 +78,17 @@ export type TroubleSymptom = keyof typeof TROUBLES;
 /** Those that are about reaching the upstream: one request that it answers ends them. */
 const OF_UPSTREAM: readonly TroubleSymptom[] = ['token-refused', 'upstream-away', 'throttled', 'bad-answers'];
 
+/**
+ * Which earlier troubles are over once the first one shows. An answer of any kind ends an outage. A service that lets calls through no
+ * longer asks for none. 429 says nothing about a token. While the service is away, nothing newer is known of its token.
+ */
+const ENDS: Partial<Record<TroubleSymptom, readonly TroubleSymptom[]>> = {
+  'token-refused': ['upstream-away', 'throttled'],
+  'upstream-away': ['token-refused', 'throttled'],
+  throttled: ['upstream-away'],
+  'bad-answers': ['token-refused', 'upstream-away', 'throttled'],
+};
+
 export function isOfUpstream({ symptom }: Trouble): boolean {
   return OF_UPSTREAM.includes(symptom);
 }
@@ -102,11 +113,17 @@ const PATIENCE_MS = 10_000;
 
 /** Everything that is wrong with reaching, reading and keeping the upstream's rows, each kind once, the worst first. */
 export function troublesOf(facts: TroubleFacts, now: number): Trouble[] {
-  const found = [
-    ...ofDisk(facts),
+  const ofReaching = [
     ...facts.failures.map((failure) => ofFailure(failure, facts.newToken)),
     ...ofPause(facts),
-    ...ofClosing(facts, now),
+    ...ofClosing(facts),
+  ];
+  const found = [
+    ...ofDisk(facts),
+    ...ofReaching
+      .filter((shown) => isPresent(shown, ofReaching))
+      .map((shown) => shown.trouble)
+      .filter((each) => isWorthTelling(each, now)),
   ];
   const lists = facts.lists.flatMap((list) => [...ofHeld(list), ...ofLacking(list)]);
   return (Object.keys(TROUBLES) as TroubleSymptom[]).flatMap((symptom) => {
@@ -124,15 +141,36 @@ function trouble(
   return { symptom, what, since, until, detail, advice, runbook: runbookOf(symptom) };
 }
 
+/** A trouble, and when it last showed; empty where that is not known. */
+interface Shown {
+  trouble: Trouble;
+  at: string;
+}
+
+function isPresent({ trouble, at }: Shown, all: readonly Shown[]): boolean {
+  return !all.some((other) => other.at > at && ENDS[other.trouble.symptom]?.includes(trouble.symptom));
+}
+
+/** A closing that is over, or short, is told to nobody. It still shows that the service answered. */
+function isWorthTelling({ since, until }: Trouble, now: number): boolean {
+  if (since === null || until === null) return true;
+  return Date.parse(until) > now && Date.parse(until) - Date.parse(since) >= PATIENCE_MS;
+}
+
 function ofDisk({ disk }: TroubleFacts): Trouble[] {
   return disk ? [trouble('disk-full', { since: disk.since, detail: withoutStop(disk.error) })] : [];
 }
 
-function ofFailure(failure: PassFailure, newToken: TroubleFacts['newToken']): Trouble {
-  const { code, since, error } = failure;
+function ofFailure(failure: PassFailure, newToken: TroubleFacts['newToken']): Shown {
+  const { code, since, at, error } = failure;
   const symptom = SYMPTOM_OF_FAILURE[code];
-  if (symptom === 'token-refused') return trouble(symptom, { since, detail: ofNewToken(failure, newToken) });
-  return trouble(symptom, { since, detail: symptom === 'throttled' ? null : causeIn(error) });
+  const detail =
+    symptom === 'token-refused'
+      ? ofNewToken(failure, newToken)
+      : symptom === 'throttled'
+        ? null
+        : causeIn(error);
+  return { trouble: trouble(symptom, { since, detail }), at };
 }
 
 /** Nothing of a token that was written before the first refusal. */
@@ -149,17 +187,15 @@ function causeIn(error: string): string {
   return withoutStop(error.replace(/^.*? failed(?: \(\d+ attempts\))?: /, ''));
 }
 
-function ofPause({ paused }: TroubleFacts): Trouble[] {
+function ofPause({ paused }: TroubleFacts): Shown[] {
   if (paused === null) return [];
-  if (!paused.includes('token')) return [trouble('bad-answers', { detail: paused })];
+  if (!paused.includes('token')) return [{ trouble: trouble('bad-answers', { detail: paused }), at: '' }];
   const [since = null] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(paused) ?? [];
-  return [trouble('token-refused', { since })];
+  return [{ trouble: trouble('token-refused', { since }), at: since ?? '' }];
 }
 
-function ofClosing({ closed }: TroubleFacts, now: number): Trouble[] {
-  if (closed === null || Date.parse(closed.until) <= now) return [];
-  const isLong = Date.parse(closed.until) - Date.parse(closed.since) >= PATIENCE_MS;
-  return isLong ? [trouble('throttled', closed)] : [];
+function ofClosing({ closed }: TroubleFacts): Shown[] {
+  return closed === null ? [] : [{ trouble: trouble('throttled', closed), at: closed.since }];
 }
 
 type ListFact = TroubleFacts['lists'][number];
