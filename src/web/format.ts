@@ -156,3 +156,9 @@ export function size(bytes: number): string {
   if (bytes < 1024 * 1024) return `${number(Math.ceil(bytes / 1024))} kB`;
   return `${number(Math.round(bytes / 1024 / 1024))} MB`;
 }
+
+/** The name of a report, a column or a check, as a title. */
+export function titleOf(name: string): string {
+  const text = name.replaceAll(/[-_]/g, ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -14,6 +14,7 @@ export function resolvedColors(): (name: string) => string {
     '--grid',
     '--accent',
     '--second',
+    '--third',
     '--warn',
     '--good',
     '--bad',

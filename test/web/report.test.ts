@@ -73,6 +73,19 @@ describe('a row of a report', () => {
     ]);
   });
 
+  it('has a bar where it is a post, and none where a chart above has it', () => {
+    const votes = { ...column('votes', 'integer'), bar: true };
+    const barsOf = (columns: ReportColumn[], row: Row): number => {
+      const { root, draw } = drawing();
+      const links = postsBehind({ ...KNOWN, chosen: NOTHING_CHOSEN });
+      const shown = columnsOf(answerOf(columns, [row]), { sort: null, sortedBy: () => '#', links });
+      draw(table({ columns: shown, rows: [row], label: 'Rows' }));
+      return root.all('span').filter((span) => span.attribute('class')?.includes('thin')).length;
+    };
+    assert.equal(barsOf([column('board', 'text'), votes], { board: 'Bugs', votes: 9 }), 0);
+    assert.equal(barsOf([column('post', 'post'), votes], { post: 7, votes: 9 }), 1);
+  });
+
   it('shows no column that has nothing in any row', () => {
     const columns = [column('customer', 'text'), column('plan', 'text'), column('posts', 'integer')];
     const rows = [{ customer: 'Ada', plan: null, posts: 0 }];

@@ -1,11 +1,10 @@
 import type { BoardColumn, BoardView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { counted, number } from '../format.ts';
+import { counted, number, titleOf } from '../format.ts';
 import { h, type VNode } from '../h.ts';
 import { pageHead, swatched } from '../parts/layout.ts';
 import { postLink } from '../parts/prose.ts';
 import { pageOf } from '../shell/page.ts';
-import { titleOf } from './reports.ts';
 
 /** What is worth knowing of one board besides its posts. */
 const REPORTS = ['top-posts', 'climbers', 'unanswered', 'stale', 'first-reply', 'new-by-week'];

@@ -1,6 +1,6 @@
 import type { CompanyAnswer } from '../../http/dashboard/segments.ts';
 import { fetchJson, withQuery } from '../api.ts';
-import { counted, number } from '../format.ts';
+import { counted, number, titleOf } from '../format.ts';
 import { h } from '../h.ts';
 import { card, facts, pageHead } from '../parts/layout.ts';
 import { postRow } from '../parts/post-row.ts';
@@ -25,16 +25,16 @@ export const page = pageOf<CompanyAnswer>({
           { title: 'The company', size: 'third' },
           facts([
             ['Plan', plans.join(', ') || '–'],
-            [valueName ?? 'Value', number(value)],
+            [titleOf(valueName ?? 'value'), number(value)],
+            ['People', h('ul.plain', linked)],
           ]),
-          h('ul.plain', { 'aria-label': 'People' }, linked),
         ),
         card(
           { title: 'What its people asked for', size: 'two-thirds' },
           posts.length === 0
             ? h('p.empty', 'They wrote and commented on nothing.')
             : h(
-                'ol.posts',
+                'ol.posts.bare',
                 posts.map((post) => postRow(post)),
               ),
         ),

@@ -135,7 +135,8 @@ function chips({ state, batch }: Filter, counts: OutboxPage['counts']): VNode {
     return h('li', h('a', { id, href, 'aria-current': current }, name, h('span', number(n))));
   };
   const states = Object.keys(STATES) as OutboxState[];
-  return h('ul.chips', { 'aria-label': 'Rows by state' }, [null, ...states].map(chip));
+  const shown = states.filter((one) => counts[one] > 0 || one === state);
+  return h('ul.chips', { 'aria-label': 'Rows by state' }, [null, ...shown].map(chip));
 }
 
 function line(row: ListedRow): VNode {

@@ -5,6 +5,7 @@ import { counted, date, number } from '../format.ts';
 import { h } from '../h.ts';
 import { choiceField, field, Typed } from '../parts/controls.ts';
 import { pageHead, pager, tag, timeTag } from '../parts/layout.ts';
+import { emailText } from '../parts/prose.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { choicesOf, pageOf, results } from '../shell/page.ts';
 
@@ -33,7 +34,7 @@ const COLUMNS: TableColumn<ListedPerson>[] = [
     cell: ({ id, name, email, isTeam }) => [
       h('a', { id: `person-${id}`, dir: 'auto', href: `/people/${id}` }, name ?? `user ${id}`),
       isTeam === 1 ? [' ', tag('team')] : null,
-      email === null ? null : h('div.note', email),
+      email === null ? null : h('div.note', emailText(email)),
     ],
   },
   {

@@ -1,10 +1,10 @@
 import type { ReportAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportColumn, Value } from '../../reports/report.ts';
+import { titleOf } from '../format.ts';
 import type { ChartOptions, Series } from '../parts/chart.ts';
 import type { Bar } from '../parts/table.ts';
 import { excerpt } from '../text.ts';
 import { cellText } from './report-table.ts';
-import { titleOf } from './reports.ts';
 
 const MOST_SERIES = 5;
 const MOST_BARS = 20;

@@ -1,12 +1,11 @@
 import type { ReportAnswer } from '../../http/dashboard/reports.ts';
 import type { ReportColumn, Value } from '../../reports/report.ts';
 import { withQuery } from '../api.ts';
-import { number, percent, span, time, withDates } from '../format.ts';
+import { number, percent, span, time, titleOf, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
-import { postLink } from '../parts/prose.ts';
+import { emailText, postLink } from '../parts/prose.ts';
 import type { TableColumn } from '../parts/table.ts';
 import type { ReportChoice } from './report-filters.ts';
-import { titleOf } from './reports.ts';
 
 const LONGEST_TITLE = 110;
 /** Columns with the title of a post, and the column that has its number. */
@@ -35,13 +34,16 @@ export function columnsOf(answer: ReportAnswer, options: TableOptions): TableCol
     column.name !== 'email' && rows.some((row) => row[column.name] !== null);
   const shown = inOrder(columns).filter(isShown);
   const leading = LEADING.find((name) => shown.some((column) => column.name === name)) ?? shown[0]?.name;
+  // Posts have their bars in the rows, everything else in a chart above them.
+  const hasBars = columns.some(({ kind }) => kind === 'post');
   return shown.map((column) => {
     const isText = ['text', 'remark', 'trend', 'date', 'time'].includes(column.kind);
-    const most = column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
+    const most =
+      hasBars && column.bar ? Math.max(0, ...rows.map((row) => Number(row[column.name] ?? 0))) || 1 : null;
     return {
       ...headOf(column.name, !isText, options),
       ...(isText ? {} : { kind: 'number' as const }),
-      ...(['text', 'date', 'time'].includes(column.kind) ? { kind: 'words' as const } : {}),
+      ...(['text', 'time'].includes(column.kind) ? { kind: 'words' as const } : {}),
       ...(column.name in TITLES || column.name === 'titles' ? { kind: 'title' as const } : {}),
       cell: (row) => {
         const isLeading = column.name === leading;
@@ -59,7 +61,7 @@ const LEADING = ['title', 'customer'];
 
 /** The address of a person stands under their name. */
 function noteOf(row: Row, column: string): Child {
-  return column === 'customer' && row.email ? h('div.note', String(row.email)) : null;
+  return column === 'customer' && row.email ? h('div.note', emailText(String(row.email))) : null;
 }
 
 /** A head that sorts: numbers the largest first, texts from A, and the other way round once they are. */

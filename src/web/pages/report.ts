@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ReportAnswer, ReportInfo, ReportsAnswer, WorkingAnswer } from '../../http/dashboard/reports.ts';
 import type { SegmentChoices } from '../../segments/store.ts';
 import { fetchFile, fetchJson, messageOf, saveFile, withQuery } from '../api.ts';
-import { ago, OWN_ZONE, percent, period, withDates } from '../format.ts';
+import { ago, OWN_ZONE, percent, period, titleOf, withDates } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { unmounted } from '../mount.ts';
 import { hasValues, timeChart } from '../parts/chart.ts';
@@ -17,7 +17,7 @@ import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
 import { barRows, timeOptions } from './report-chart.ts';
 import { countChosen, NAMES, type ReportChoice, reportFilters } from './report-filters.ts';
 import { columnsOf, postsBehind, type RowLinks, type TableOptions } from './report-table.ts';
-import { questionOf, titleOf, withoutFlags } from './reports.ts';
+import { questionOf, withoutFlags } from './reports.ts';
 import { TellPeople } from './shipped.ts';
 
 /** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */

@@ -1,5 +1,6 @@
 import type { ReportInfo, ReportsAnswer } from '../../http/dashboard/reports.ts';
 import { fetchJson } from '../api.ts';
+import { titleOf } from '../format.ts';
 import { h } from '../h.ts';
 import { card, pageHead } from '../parts/layout.ts';
 import { useShelf, VIEWS } from '../parts/shelf.ts';
@@ -40,10 +41,4 @@ export function questionOf({ answers }: ReportInfo): string {
 /** The command line names the flags that change an answer, in brackets; here they are fields. */
 export function withoutFlags(sentence: string): string {
   return sentence.replaceAll(/ \(--[^)]*\)/g, '');
-}
-
-/** The name of a report or of a column, as a title. */
-export function titleOf(name: string): string {
-  const text = name.replaceAll(/[-_]/g, ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

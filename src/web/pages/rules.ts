@@ -8,6 +8,7 @@ import { button, field } from '../parts/controls.ts';
 import { openDialog, openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
 import { useNews } from '../parts/load.ts';
+import { tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
 /** What is told to whom and when: a look at the next message, a test of it, and a pause. */
@@ -45,9 +46,9 @@ export const page = pageOf<RulesAnswer>({
         ),
       ),
       said,
-      channelList(channels, place.reload),
       h(
         'div.stacked',
+        channelList(channels, place.reload),
         rules.length === 0
           ? h(
               'p.empty.card',
@@ -76,22 +77,22 @@ type Reload = () => Promise<void>;
 
 function channelList(channels: Channels, reload: Reload): Child {
   if (channels.length === 0) return null;
-  return card(
+  const remove = (name: string): VNode =>
+    button('Remove', () => removeChannel(name, reload), {
+      class: 'small',
+      'aria-label': `Remove the channel ${name}`,
+    });
+  return tableCard<Channels[number]>(
     { title: 'Channels' },
-    h(
-      'ul.plain',
-      channels.map(({ name, kind }) =>
-        h(
-          'li',
-          { key: name },
-          name,
-          ' ',
-          tag(kind),
-          ' ',
-          button('Remove', () => removeChannel(name, reload)),
-        ),
-      ),
-    ),
+    {
+      columns: [
+        { head: 'Name', kind: 'wide', cell: ({ name }) => name },
+        { head: 'Kind', cell: ({ kind }) => tag(kind) },
+        { head: '', cell: ({ name }) => remove(name) },
+      ],
+      rows: channels,
+      key: ({ name }) => name,
+    },
   );
 }
 

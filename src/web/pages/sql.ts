@@ -311,7 +311,7 @@ function schemaCard({ tables }: SqlInfo, insert: (word: string) => void): VNode 
   const open = matchMedia('(min-width: 62rem)').matches;
   return card(
     { title: 'Tables' },
-    h('details', { open }, h('summary', counted(tables.length, 'table')), shown),
+    h('details', { open }, h('summary', counted(tables.length, 'table')), h('div.schemas', shown)),
   );
 }
 

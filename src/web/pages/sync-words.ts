@@ -1,4 +1,5 @@
 import type { SyncState } from '../../http/dashboard/sync.ts';
+import { titleOf } from '../format.ts';
 import type { Tone } from '../parts/layout.ts';
 
 /** What the service calls its checks and queues, in the words of whoever looks at the page. */
@@ -34,8 +35,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 /** A name without words is shown as it is; one of several words as a sentence begins. */
 export function checkName(name: string): string {
-  const words = name.replaceAll('-', ' ');
-  return CHECKS[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return CHECKS[name] ?? titleOf(name);
 }
 
 export function queueName(name: string): string {

@@ -108,11 +108,11 @@ type Check = SyncState['health']['checks'][number];
 /** What `/readyz` says, in words. */
 function healthCard({ health }: SyncState): VNode {
   return tableCard<Check>(
-    { title: 'Health', size: 'half', note: healthText(health) },
+    { title: 'Health', size: 'two-thirds', note: healthText(health) },
     {
       columns: [
         { head: 'State', cell: (check) => tag(...checkTag(check)) },
-        { head: 'Check', cell: ({ name }) => checkName(name) },
+        { head: 'Check', cell: ({ name }) => h('span.check', checkName(name)) },
         { head: 'Detail', cell: ({ detail }) => withClockTimes(detail) },
       ],
       rows: health.checks,
@@ -124,7 +124,7 @@ type Depth = SyncState['queue']['depth'][number];
 
 function queueCard({ queue }: SyncState): VNode {
   return tableCard<Depth>(
-    { title: 'Queue', size: 'half', note: h('a', { id: 'to-queues', href: '/queues' }, 'All jobs') },
+    { title: 'Queue', size: 'third', note: h('a', { id: 'to-queues', href: '/queues' }, 'All jobs') },
     {
       columns: [
         { head: 'Queue', cell: ({ queue: name }) => queueName(name) },

@@ -38,7 +38,8 @@ export interface ChartOptions {
 /** Posts and votes are counted: half a vote on the axis would only puzzle. */
 const WHOLE_STEPS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
 
-const COLORS = ['--accent', '--second', '--warn', '--good', '--bad'];
+/** Told apart by everybody, also where red and green are not. */
+const COLORS = ['--accent', '--warn', '--second', '--third', '--quiet'];
 
 /** A chart over time, with the same numbers as a table behind it for people who cannot or do not want to see it. */
 export function timeChart(options: ChartOptions): VNode {

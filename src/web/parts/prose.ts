@@ -7,6 +7,12 @@ export function postLink(id: number, title: string, attributes: Props<'a'> = {},
   return h('a', { dir: 'auto', href: `/posts/${id}`, title, ...attributes }, text);
 }
 
+/** An address, which is broken before its host where it is too long for its place. */
+export function emailText(email: string): Child {
+  const at = email.indexOf('@') + 1;
+  return [email.slice(0, at), h('wbr'), email.slice(at)];
+}
+
 /** A link to another host in a window of its own. An address that is none of the web's stays text. */
 export function outward(url: string | null, text: Child): Child {
   if (url === null || !/^https?:\/\//i.test(url)) return text;

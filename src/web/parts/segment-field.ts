@@ -22,7 +22,7 @@ export function segmentField(
   if (columns.length === 0 && chosen === null) return null;
   const input = {
     ...{ id: 'field-segment', name: 'segment', list: 'segment-filters' },
-    placeholder: 'plan=Pro, value>=1000',
+    ...{ placeholder: 'plan=Pro', title: 'plan=Pro, value>=1000' },
   };
   return h(
     'div',
