@@ -74,7 +74,7 @@ describe('a row of a report', () => {
   });
 
   it('has a bar where it is a post, and none where a chart above has it', () => {
-    const votes = { ...column('votes', 'integer'), bar: true };
+    const votes = { ...column('votes', 'integer'), bar: true as const };
     const barsOf = (columns: ReportColumn[], row: Row): number => {
       const { root, draw } = drawing();
       const links = postsBehind({ ...KNOWN, chosen: NOTHING_CHOSEN });

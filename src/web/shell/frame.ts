@@ -96,13 +96,19 @@ function startTheme(): void {
   const select = document.querySelector<HTMLSelectElement>('#theme');
   if (!select) return;
   select.value = localStorage.getItem('theme') ?? 'auto';
+  const show = (theme: string): void => {
+    if (theme === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    themeEvents.dispatchEvent(new Event('change'));
+  };
   select.addEventListener('change', () => {
     if (select.value === 'auto') localStorage.removeItem('theme');
     else localStorage.setItem('theme', select.value);
-    if (select.value === 'auto') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = select.value;
-    themeEvents.dispatchEvent(new Event('change'));
+    show(select.value);
   });
+  // Paper is light, and a chart has its colours drawn in.
+  addEventListener('beforeprint', () => show('light'));
+  addEventListener('afterprint', () => show(select.value));
 }
 
 /** What follows a g: the pages of the navigation. */

@@ -82,12 +82,36 @@ describe('the pages of the dashboard', onStage, () => {
           assert.deepEqual(await barriers(page), [], address);
       }
     }
-    await page.emulateMedia({ media: 'print' });
-    for (const part of ['nav', '.filters', '.actions'])
-      assert.equal(await page.locator(part).first().isVisible(), false, `${part} is not printed`);
-    assert.equal(await page.locator('main h1').isVisible(), true);
-    await page.emulateMedia({ media: 'screen' });
     assertCalm();
+  });
+
+  it('are printed light, without navigation, as wide as the paper, and from the first sheet on', async (t) => {
+    const { page, open, go, close } = await visit(stage, { ...DESKTOP, scheme: 'dark' });
+    t.after(close);
+    await open('/');
+    for (const address of ['/posts', '/reports/top-posts', '/reports/new-by-week', '/boards/bugs']) {
+      await go(address);
+      await page.emulateMedia({ media: 'print' });
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      for (const part of ['nav', '.filters', '.actions', '.button'])
+        assert.equal(
+          await page.locator(`${part}:visible`).count(),
+          0,
+          `${part} of ${address} is not printed`,
+        );
+      assert.equal(await page.locator('main h1').isVisible(), true);
+      assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'light');
+      // The chart keeps the size of the window, and is shown as wide as the paper.
+      await page.setViewportSize({ width: 720, height: 1000 });
+      assert.ok((await sideways(page)) <= 0, `${address} fits on paper`);
+      const breaks =
+        "[...document.querySelectorAll('.card')].map((card) => getComputedStyle(card).breakInside)";
+      assert.deepEqual(new Set((await page.evaluate(breaks)) as string[]), new Set(['auto']), address);
+      await page.evaluate("dispatchEvent(new Event('afterprint'))");
+      assert.equal(await page.evaluate('document.documentElement.dataset.theme'), undefined);
+      await page.emulateMedia({ media: 'screen' });
+      await page.setViewportSize(DESKTOP);
+    }
   });
 
   it(`weigh less than ${MOST_BYTES / 1000} kB at first sight, charts included`, async (t) => {
