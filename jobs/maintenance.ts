@@ -1,3 +1,4 @@
+import { mirrorOf } from '../src/app/place.ts';
 import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
 import { AppError, codeOf, messageOf } from '../src/base/errors.ts';
 import { TIDYING } from '../src/upkeep/housekeeping.ts';
@@ -68,11 +69,11 @@ export const exportAll: JobDefinition = {
   name: 'export',
   async run({ app, signal }) {
     const { settings, clock, log } = app;
-    const [{ exportSource }, { exportOnSchedule }] = await Promise.all([
-      import('../src/app/readers.ts'),
+    const [{ openExportSource }, { exportOnSchedule }] = await Promise.all([
+      import('../src/export/store/export.ts'),
       import('../src/export/schedule.ts'),
     ]);
-    const source = exportSource(settings);
+    const source = openExportSource(mirrorOf(settings));
     const began = clock.monotonic();
     try {
       const { exportFormat: format, exportDir: root } = settings;

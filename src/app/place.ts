@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
-import type { Settings } from '../../config/load.ts';
+import { type SettingLine, type Settings, settingLines } from '../../config/load.ts';
 import type { OpenOptions } from '../db/open.ts';
 
 /** The name under which a mirror of the built-in sandbox knows its upstream; its port is another one each time. */
@@ -34,4 +34,9 @@ export function holder(purpose: string): string {
 /** A command that prints its own result is quiet unless something is wrong or the person asked for more. */
 export function quietLevel({ logLevel: level, origins }: Settings): string {
   return origins.logLevel === 'default' ? 'warn' : level;
+}
+
+/** The effective settings as people read them, secrets masked. */
+export function describeSettings(settings: Settings): SettingLine[] {
+  return settingLines(settings);
 }

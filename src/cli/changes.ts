@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { systemClock } from '../base/clock.ts';
 import { fileId } from '../base/files.ts';
 import type { ChangeQuery } from '../changes/feed.ts';
@@ -78,12 +79,17 @@ async function changes({ contexts, isTogether }: Together, flags: ChangesFlags):
 }
 
 async function openFeeds(contexts: readonly Context[], isTogether: boolean) {
-  const [{ fileOf, openFeed }, { feedTogether }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openChangeFeed }, { feedTogether }] = await Promise.all([
+    import('../changes/feed.ts'),
     import('../changes/together.ts'),
   ]);
-  const watches = contexts.map((context) => fileWatch(context, fileOf(context.settings).path));
-  const feeds = new Map(contexts.map(({ settings }) => [settings.source ?? '', openFeed(settings)]));
+  const watches = contexts.map((context) => fileWatch(context, mirrorOf(context.settings).path));
+  const feeds = new Map(
+    contexts.map(({ settings }) => [
+      settings.source ?? '',
+      openChangeFeed(mirrorOf(settings), settings.source),
+    ]),
+  );
   const [only] = feeds.values();
   return {
     feed: isTogether || !only ? feedTogether(() => feeds) : only,

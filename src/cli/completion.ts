@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { AppError } from '../base/errors.ts';
 import { oneLine } from '../text/text.ts';
 import { closing, openContext } from './context.ts';
@@ -102,8 +103,8 @@ async function valuesOf(
   if (flag === '--format') return plain(await formatsOf(command.name()));
   const isBoard = flag === '--board';
   if (!isBoard && !['--status', '--delivered'].includes(flag)) return null;
-  const { readForReports } = await import('../app/readers.ts');
-  await using reader = closing(readForReports(openContext(program, stop).settings));
+  const { openReportReader } = await import('../reports/store.ts');
+  await using reader = closing(openReportReader(mirrorOf(openContext(program, stop).settings)));
   return plain(
     isBoard
       ? (await reader.boards()).map(({ slug }) => slug)

@@ -3,6 +3,7 @@ import { dirname, extname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Settings } from '../../config/load.ts';
 import { duration } from '../../config/parse.ts';
+import { mirrorOf } from '../app/place.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { toInstant } from '../contract/datetime.ts';
@@ -74,14 +75,14 @@ async function exportTables(
   // One request for each source: an export must not replace a mirror of any of them, and each source has its own pseudonyms.
   const requests = await Promise.all(contexts.map(({ settings }) => requestOf(what, flags, settings)));
   const [request] = requests as [Settled];
-  const [{ exportSource }, { exportParts }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openExportSource }, { exportParts }] = await Promise.all([
+    import('../export/store/export.ts'),
     import('../export/export.ts'),
   ]);
   await using opened = new AsyncDisposableStack();
   const parts = contexts.map(({ settings }, i) => ({
     name: isTogether ? settings.source : null,
-    source: opened.use(closing(exportSource(settings))),
+    source: opened.use(closing(openExportSource(mirrorOf(settings)))),
     redact: requests[i]?.redact ?? null,
   }));
   // Rows on the same screen would break the bars.

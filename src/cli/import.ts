@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { StateCounts } from '../outbox/decide/types.ts';
@@ -173,13 +174,13 @@ async function askWhatIsOpen(
 
 /** What the rows leave open: boards that are not known, and titles that repeat. */
 async function askAboutRows(context: Context, input: Input, choices: AskedChoices): Promise<void> {
-  const [{ readsForImport }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openImportReads }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
+    import('../outbox/store/imports.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/import/csv/read.ts'),
     import('./import-questions.ts'),
   ]);
-  await using reads = closing(readsForImport(context.settings));
+  await using reads = closing(openImportReads(mirrorOf(context.settings)));
   if (!reads) return;
   const quiet = { signal: context.signal, onFile: () => {}, onBytes: () => {}, onRows: () => {} };
   for (;;) {
@@ -209,13 +210,14 @@ async function spoolFolder({ settings }: Context): Promise<string> {
 }
 
 async function runDry(context: Context, request: Request, progress: ProgressBars): Promise<void> {
-  const [readers, flow, estimates] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openImportReads }, { openOutboxView }, flow, estimates] = await Promise.all([
+    import('../outbox/store/imports.ts'),
+    import('../outbox/store/view.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/send/estimate.ts'),
   ]);
-  await using reads = closing(readers.readsForImport(context.settings));
-  await using view = closing(readers.viewOutbox(context.settings));
+  await using reads = closing(openImportReads(mirrorOf(context.settings)));
+  await using view = closing(openOutboxView(mirrorOf(context.settings)));
   await using duplicates = closing(reads ? await searchIn(context) : null);
   const boards = knownTargets(reads, request.boards);
   const chosen = { ...request, boards };
@@ -241,11 +243,8 @@ async function searchIn(
   { settings }: Context,
   onFound?: DuplicateSearchOptions['onFound'],
 ): Promise<DuplicateSearch> {
-  const [{ fileOf }, { openDuplicateSearch }] = await Promise.all([
-    import('../app/readers.ts'),
-    import('../outbox/import/duplicates.ts'),
-  ]);
-  return openDuplicateSearch({ mirror: fileOf(settings), onFound });
+  const { openDuplicateSearch } = await import('../outbox/import/duplicates.ts');
+  return openDuplicateSearch({ mirror: mirrorOf(settings), onFound });
 }
 
 /** The lines of rows that look like posts in one of these ways. */
@@ -279,8 +278,8 @@ type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
   const { results } = options;
-  const [{ readsForImport }, flow, out, { batchId }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openImportReads }, flow, out, { batchId }] = await Promise.all([
+    import('../outbox/store/imports.ts'),
     import('../outbox/import/import.ts'),
     import('../outbox/import/results.ts'),
     import('../outbox/create.ts'),
@@ -288,7 +287,7 @@ async function realRun(context: Context, request: Request, options: RunOptions):
   const { mirrorPath: path, dataDir } = context.settings;
   if (results !== undefined) await out.checkResultsPath(results, request.input, { path, dataDir });
   await using sending = closing(await openSending(context, 'import', options.wait === true));
-  await using reads = closing(readsForImport(context.settings));
+  await using reads = closing(openImportReads(mirrorOf(context.settings)));
   if (!reads) throw new Error('the outbox was opened, so there is a file');
   const { store, clock } = sending;
   const batch = batchId('import', clock.now(), Math.random);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { secretsOf } from '../../config/load.ts';
 import { missingPackage } from '../base/program.ts';
 import { type Context, openContext } from './context.ts';
 
@@ -21,11 +22,14 @@ The same in the configuration of a client:
   { "mcpServers": { "feedback": { "command": "feedback-mirror", "args": ["mcp", "--data-dir", "/path/to/data"] } } }`;
 
 async function serve({ settings, signal }: Context): Promise<void> {
-  const [{ serveOnStdio }, { mcpLog }] = await Promise.all([
+  const [{ serveOnStdio }, { createLogger }] = await Promise.all([
     import('../mcp/stdio.ts'),
-    import('../app/readers.ts'),
+    import('../base/log.ts'),
   ]).catch((error: unknown) => {
     throw missingPackage(error) ?? error;
   });
-  await serveOnStdio({ settings, log: mcpLog(settings) }, signal);
+  const { logLevel: level, logFormat: format } = settings;
+  // On stderr, because stdout carries the protocol.
+  const log = createLogger({ level, format, secrets: () => secretsOf(settings) });
+  await serveOnStdio({ settings, log }, signal);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../outbox/decide/types.ts';
@@ -214,8 +215,8 @@ async function show(context: Context, id: number): Promise<void> {
 }
 
 async function openView({ settings }: Context): Promise<(OutboxView & AsyncDisposable) | null> {
-  const { viewOutbox } = await import('../app/readers.ts');
-  return closing(viewOutbox(settings));
+  const { openOutboxView } = await import('../outbox/store/view.ts');
+  return closing(openOutboxView(mirrorOf(settings)));
 }
 
 type Flow = typeof import('../outbox/person.ts');
@@ -243,11 +244,11 @@ async function decide(
 async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
   if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
   const given = new Set(ids.map((id) => wholeNumber('the id of a row', id)));
-  const { openSearch, viewOutbox } = await import('../app/readers.ts');
+  const { openSearchReads } = await import('../search/search.ts');
   await withFlow(context, async (flow, deps) => {
     const chosen = all ? proposedIds(deps.store) : [...given];
-    await using search = closing(openSearch(context.settings));
-    await using view = closing(viewOutbox(context.settings));
+    await using search = closing(openSearchReads(mirrorOf(context.settings)));
+    await using view = await openView(context);
     for (const id of chosen) {
       const found = deps.store.find(id);
       if (view && found?.state === 'proposed')
@@ -344,11 +345,11 @@ export async function boardNamedIn(
   text: string,
   acceptUnknown = false,
 ): Promise<string> {
-  const [{ readsForImport }, { boardMatcher }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openImportReads }, { boardMatcher }] = await Promise.all([
+    import('../outbox/store/imports.ts'),
     import('../text/boards.ts'),
   ]);
-  await using reads = closing(readsForImport(settings));
+  await using reads = closing(openImportReads(mirrorOf(settings)));
   if (!reads) return text;
   const { slug, suggestions } = boardMatcher(reads.boards(), reads.knowsAllBoards())(text);
   if (slug !== null || acceptUnknown) return slug ?? text;

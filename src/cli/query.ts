@@ -74,7 +74,7 @@ async function query(
   if (limitMs === 0) throw new AppError('usage', '--timeout 0 leaves no time');
   const limits = limitsOf(format, flags.limit);
   const sql = await statement(context, given);
-  const { openQueries, openQueriesTogether } = await import('../app/readers.ts');
+  const { openQueries, openQueriesTogether } = await import('../app/queries.ts');
   const print = format === 'table' ? context.print : context.printData;
   const printer = printerFor(format, { print, raw: flags.raw === true });
   const ask = isTogether

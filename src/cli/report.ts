@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { ReportRequest, ReportResult } from '../reports/report.ts';
 import type { SourceReport } from '../reports/together.ts';
@@ -148,15 +149,15 @@ async function answer(
   name: string,
   flags: ReportFlags,
 ): Promise<ReportResult> {
-  const [{ readForReports }, { reportNamed, runReport }] = await Promise.all([
-    import('../app/readers.ts'),
+  const [{ openReportReader }, { reportNamed, runReport }] = await Promise.all([
+    import('../reports/store.ts'),
     import('../reports/run.ts'),
   ]);
   const known = reportNamed(name);
   const { timeZone, deliveredStatuses: usualDelivered } = settings;
   const request = { ...requestOf(flags), timeZone, usualDelivered };
   if (known !== 'duplicates') {
-    await using reader = closing(readForReports(settings));
+    await using reader = closing(openReportReader(mirrorOf(settings)));
     return await runReport(reader, known, request);
   }
   // A bar is drawn between other work, and there is none: the comparison does not pause.
@@ -164,7 +165,7 @@ async function answer(
     if (!json && process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
   };
   await using reader = closing(
-    readForReports(settings, (share) => line(`Comparing titles: ${Math.round(100 * share)} %`)),
+    openReportReader(mirrorOf(settings), (share) => line(`Comparing titles: ${Math.round(100 * share)} %`)),
   );
   try {
     return await runReport(reader, known, request);

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { AppError } from '../base/errors.ts';
 import type { Post } from '../contract/decode.ts';
 import { slugOf } from '../mirror/store/entity-tables.ts';
@@ -63,8 +64,8 @@ function refuseOpenQuote(text: string): void {
 type Wanted = { limit: number; board: string | undefined; segment?: string | undefined };
 
 async function locally({ settings }: Context, text: string, options: Wanted): Promise<Found> {
-  const { openSearch } = await import('../app/readers.ts');
-  await using reads = closing(openSearch(settings));
+  const { openSearchReads } = await import('../search/search.ts');
+  await using reads = closing(openSearchReads(mirrorOf(settings)));
   return await reads.find(text, options);
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { AppError } from '../base/errors.ts';
 import type { SimilarPost } from '../search/similar.ts';
 import {
@@ -51,8 +52,8 @@ async function similar(context: Context, given: readonly string[], flags: Simila
 }
 
 async function find({ settings }: Context, about: number, limit: number): Promise<SimilarPost[]> {
-  const { openSearch } = await import('../app/readers.ts');
-  await using reads = closing(openSearch(settings));
+  const { openSearchReads } = await import('../search/search.ts');
+  await using reads = closing(openSearchReads(mirrorOf(settings)));
   const found = await reads.similar({ about, limit });
   if (found === null) throw new AppError('usage', `the mirror has no post ${about}`);
   return found;
@@ -67,8 +68,8 @@ async function mark(
   if (a === undefined || b === undefined || ids.length > 2 || (same && notSame))
     throw new AppError('usage', 'name the two posts: similar --same 123 456, or similar --not-same 123 456');
   await refuseElsewhere(context);
-  const { samePosts } = await import('../app/readers.ts');
-  await using store = closing(samePosts(context.settings));
+  const { openSamePosts } = await import('../search/same-posts.ts');
+  await using store = closing(openSamePosts(mirrorOf(context.settings)));
   if (same) {
     const changed = store.mark(a, b, Date.now());
     const words = `${a} and ${b} are marked as the same${changed ? '' : ' already'}.`;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Sources } from '../../config/sources.ts';
+import { mirrorOf } from '../app/place.ts';
 import { pastOrNull } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
@@ -100,7 +101,7 @@ async function list({ path }: Sources, contexts: Context[]): Promise<void> {
 }
 
 async function lineOf({ settings }: Context): Promise<Line> {
-  const { lookAtMirror } = await import('../app/readers.ts');
+  const { readMirrorStatus } = await import('../mirror/store/store.ts');
   const url = announced(settings.dataDir);
   const service = url === null ? null : await askService(url, settings.httpToken);
   const name = settings.source ?? '';
@@ -110,7 +111,7 @@ async function lineOf({ settings }: Context): Promise<Line> {
   const state = service === null ? absent : service.ready ? 'ready' : 'not ready';
   try {
     const { resources, troubles } = isThere(settings.mirrorPath)
-      ? lookAtMirror(settings)
+      ? readMirrorStatus(mirrorOf(settings))
       : { resources: [], troubles: [] };
     const [posts, comments] = (['posts', 'comments'] as const).map((list) =>
       resources.find(({ resource }) => resource === list),

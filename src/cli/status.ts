@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { mirrorOf } from '../app/place.ts';
 import { pastOrNull } from '../base/clock.ts';
 import { clockTime, type Trouble, troubleText } from '../mirror/decide/troubles.ts';
 import {
@@ -28,10 +29,10 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 async function status(context: Context): Promise<void> {
-  const app = await import('../app/readers.ts');
   const place = await sayIfElsewhere([context]);
-  const found = app.lookAtMirror(context.settings);
-  const outbox = await outboxStatus(app, context);
+  const { readMirrorStatus } = await import('../mirror/store/store.ts');
+  const found = readMirrorStatus(mirrorOf(context.settings));
+  const outbox = await outboxStatus(context);
   const service = await serviceReport(context);
   const mirror = context.settings.mirrorPath;
   context.answer({ mirror, ...found, outbox, service, ...place }, () =>
@@ -49,11 +50,9 @@ interface OutboxStatus {
   estimate: Estimate | null;
 }
 
-async function outboxStatus(
-  { viewOutbox }: typeof import('../app/readers.ts'),
-  { settings }: Context,
-): Promise<OutboxStatus | null> {
-  await using view = closing(viewOutbox(settings));
+async function outboxStatus({ settings }: Context): Promise<OutboxStatus | null> {
+  const { openOutboxView } = await import('../outbox/store/view.ts');
+  await using view = closing(openOutboxView(mirrorOf(settings)));
   if (!view) return null;
   const estimateOf = (batch: string | null): Estimate | null =>
     estimateWaiting(view, batch, settings.pushPerMinute, Date.now());

@@ -1,24 +1,21 @@
 import { viewDrifts } from '../app/drift.ts';
-import {
-  describeSettings,
-  exportSource,
-  fileOf,
-  openFeed,
-  openQueries,
-  openRecent,
-  openReplica,
-  readsForImport,
-  samePosts,
-  savedItems,
-  viewOutbox,
-  viewSync,
-  watchStats,
-} from '../app/readers.ts';
+import { describeSettings, mirrorOf } from '../app/place.ts';
+import { openQueries } from '../app/queries.ts';
 import { openSegments, openTold } from '../app/segments.ts';
 import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
+import { openChangeFeed } from '../changes/feed.ts';
+import { openExportSource } from '../export/store/export.ts';
+import { openSyncView } from '../mirror/store/status.ts';
+import { openImportReads } from '../outbox/store/imports.ts';
 import type { OutboxStore } from '../outbox/store/store.ts';
+import { openOutboxView } from '../outbox/store/view.ts';
+import { openSaved } from '../query/saved.ts';
+import { openReplicaReads } from '../replica/replica.ts';
+import { openRecentPosts } from '../search/browse/browse.ts';
+import { openSamePosts } from '../search/same-posts.ts';
 import type { Service } from '../service/service.ts';
+import { openLiveStats } from '../state/live-stats.ts';
 import { addChanges, addFeeds } from './changes.ts';
 import { addAssets } from './dashboard/assets.ts';
 import { addBatches } from './dashboard/batches.ts';
@@ -60,6 +57,7 @@ const QUERIES_AT_ONCE = 2;
 /** Everything that is served beside health and metrics, with handles of its own on the mirror: the one place that knows all. */
 export async function openParts(composed: Composed, options: PartOptions = {}): Promise<Parts> {
   const { settings, clock } = composed.app;
+  const mirror = mirrorOf(settings);
   const opened: (() => Promise<void> | void)[] = [];
   const keep = <T extends { close(): Promise<void> | void }>(handle: T | null): T => {
     if (!handle) throw new AppError('internal', 'the mirror is gone although the service has opened it');
@@ -73,16 +71,16 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
     // A handle of its own: SQLite does not report a connection's own writes to it.
     const outbox = keep(openOutbox(settings, 'start'));
     const api = replica({
-      reads: keep(openReplica(settings)),
+      reads: keep(openReplicaReads(mirror)),
       outbox,
       clock,
       upstream: settings.baseUrl?.href ?? null,
       tokenParameter: settings.authParameter,
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
-    const feed = keep(openFeed(settings));
+    const feed = keep(openChangeFeed(mirror, settings.source));
     const { log, webhooks, rules } = composed.app;
-    const posts = keep(openRecent(settings));
+    const posts = keep(openRecentPosts(mirror));
     const upstream = settings.baseUrl?.href ?? null;
     const changes: HttpPart = (scope) => {
       addChanges(scope, { feed, log });
@@ -109,14 +107,15 @@ function dashboard(
   const { baseUrl, timeZone, deliveredStatuses: usualDelivered, dataDir: folder } = settings;
   const { exportCron, exportFormat, exportDir } = settings;
   const upstream = baseUrl?.href ?? null;
-  const [view, importReads] = [keep(viewOutbox(settings)), keep(readsForImport(settings))];
+  const mirror = mirrorOf(settings);
+  const [view, importReads] = [keep(openOutboxView(mirror)), keep(openImportReads(mirror))];
   const [stats, saved, same, sync] = [
-    keep(watchStats(settings)),
-    keep(savedItems(settings)),
-    keep(samePosts(settings)),
-    keep(viewSync(settings)),
+    keep(openLiveStats(mirror)),
+    keep(openSaved(mirror)),
+    keep(openSamePosts(mirror)),
+    keep(openSyncView(mirror)),
   ];
-  const reads = keep(openReads(fileOf(settings)));
+  const reads = keep(openReads(mirror));
   const [segments, toldPeople] = [keep(openSegments(settings, 'start')), keep(openTold(settings))];
   const ask = openQueries(settings, QUERIES_AT_ONCE);
   const perMinute = settings.pushPerMinute;
@@ -134,14 +133,14 @@ function dashboard(
     addOutbox(scope, sending);
     addBatches(scope, sending);
     const marking = { markSetting: settings.pushMark };
-    await addImports(scope, { ...sending, ...marking, mirror: fileOf(settings), folder, log, ...options });
+    await addImports(scope, { ...sending, ...marking, mirror, folder, log, ...options });
     addSync(scope, { view: sync, service });
     addQueues(scope, service);
     const sums = { reads, clock, timeZone, usualDelivered, version: stats.version };
     addOverviewData(scope, sums);
     addReports(scope, sums);
     const schedule = { cron: exportCron, format: exportFormat, root: exportDir, timeZone };
-    addExports(scope, { openSource: () => exportSource(settings), service, schedule, folder, clock });
+    addExports(scope, { openSource: () => openExportSource(mirror), service, schedule, folder, clock });
     scope.get('/data/drifts', async () => ({ drifts: viewDrifts(settings) }));
     scope.get('/data/settings', async () => ({ settings: describeSettings(settings) }));
     addSegments(scope, { segments, toldPeople, reads, clock });

@@ -1,4 +1,4 @@
-import type { AskMirror } from '../app/readers.ts';
+import type { AskMirror } from '../app/queries.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Change, Values } from '../changes/change.ts';

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { fileOf, openFeed, openQueries, viewOutbox } from '../app/readers.ts';
+import { mirrorOf } from '../app/place.ts';
+import { openQueries } from '../app/queries.ts';
 import type { App } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { fileId } from '../base/files.ts';
 import { versionText } from '../base/program.ts';
+import { openChangeFeed } from '../changes/feed.ts';
 import { redactionKey } from '../export/redaction-key.ts';
 import { openReads } from '../http/dashboard/reading-pool.ts';
+import { openOutboxView } from '../outbox/store/view.ts';
 import type { Drafts, ToolHandles } from './answers.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import { mcpServers } from './server.ts';
@@ -75,7 +78,7 @@ async function openWork({ settings, clock }: Omit<AgentsApp, 'log'>) {
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
   const openDrafts = settings.mcpWrite === 'drafts' ? await draftsOpener(settings, clock) : null;
-  const check = unlessReplaced(fileOf(settings).path);
+  const check = unlessReplaced(mirrorOf(settings).path);
   const handles = openHandles(settings, openDrafts);
   const use = async <T>(work: (handles: ToolHandles) => Promise<T>): Promise<T> => {
     check();
@@ -101,8 +104,9 @@ export function unlessReplaced(path: string): () => void {
 
 function openHandles(settings: App['settings'], openDrafts: OpenDrafts | null): Handles {
   const query = openQueries(settings, AGENT_LIMITS.lanes.sql.atOnce);
-  const [feed, outbox] = [openFeed(settings), viewOutbox(settings)];
-  const reads = openReads(fileOf(settings));
+  const mirror = mirrorOf(settings);
+  const [feed, outbox] = [openChangeFeed(mirror, settings.source), openOutboxView(mirror)];
+  const reads = openReads(mirror);
   if (!outbox) throw new AppError('internal', 'the mirror is gone although it was just opened');
   // Last: it would make a mirror where there is none.
   const drafts = openDrafts?.() ?? null;

@@ -1,5 +1,5 @@
-import { openFeed } from '../app/readers.ts';
-import type { ChangeFeed } from '../changes/feed.ts';
+import { mirrorOf } from '../app/place.ts';
+import { type ChangeFeed, openChangeFeed } from '../changes/feed.ts';
 import { type ChangeReads, feedTogether } from '../changes/together.ts';
 import type { RunningSource } from './running.ts';
 import type { SourceSet } from './set.ts';
@@ -18,7 +18,7 @@ export function feedOfAll(set: SourceSet): { feed: ChangeReads; close(): void } 
     for (const source of all) {
       const app = source.app();
       if (!app) continue;
-      const feed = opened.get(source) ?? openFeed(app.settings);
+      const feed = opened.get(source) ?? openChangeFeed(mirrorOf(app.settings), app.settings.source);
       opened.set(source, feed);
       found.set(source.plan.name, feed);
     }

@@ -3,10 +3,22 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { loadSettings, type Settings } from '../../config/load.ts';
-import * as readers from '../../src/app/readers.ts';
+import { mirrorOf } from '../../src/app/place.ts';
+import { openQueries } from '../../src/app/queries.ts';
 import { rebuildSums } from '../../src/app/upkeep.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
 import { openForWriting } from '../../src/db/open.ts';
 import { closeAfter } from '../../src/db/sql.ts';
+import { openExportSource } from '../../src/export/store/export.ts';
+import { openSyncView } from '../../src/mirror/store/status.ts';
+import { readMirrorStatus } from '../../src/mirror/store/store.ts';
+import { openImportReads } from '../../src/outbox/store/imports.ts';
+import { openOutboxView } from '../../src/outbox/store/view.ts';
+import { openSaved } from '../../src/query/saved.ts';
+import { openReplicaReads } from '../../src/replica/replica.ts';
+import { openRecentPosts } from '../../src/search/browse/browse.ts';
+import { openSamePosts } from '../../src/search/same-posts.ts';
+import { openLiveStats } from '../../src/state/live-stats.ts';
 import { folderFor } from '../support/folder.ts';
 import { placeNewMirror, UPSTREAM } from '../support/mirror.ts';
 
@@ -33,22 +45,20 @@ function mirrorFor(t: TestContext): { settings: Settings; opened(): string[] } {
 describe('the mirror', () => {
   it('is left unchanged by readers', async (t) => {
     const { settings, opened } = mirrorFor(t);
-    readers.lookAtMirror(settings);
+    readMirrorStatus(mirrorOf(settings));
     assert.deepEqual(opened(), []);
-    readers.openQueries(settings, 1);
+    openQueries(settings, 1);
     assert.deepEqual(opened(), [], 'statements run in processes of their own');
     await rebuildSums(settings, new AbortController().signal);
     assert.deepEqual(opened(), []);
   });
 
-  const { viewOutbox, viewSync, openFeed, openRecent, openReplica, readsForImport } = readers;
-  const { savedItems, samePosts, watchStats, exportSource } = readers;
-  const open = { viewOutbox, viewSync, openFeed, openRecent, openReplica, readsForImport };
-  const more = { savedItems, samePosts, watchStats, exportSource };
-  for (const [name, read] of Object.entries({ ...open, ...more }))
+  const reads = { openOutboxView, openSyncView, openChangeFeed, openRecentPosts, openReplicaReads };
+  const more = { openImportReads, openSaved, openSamePosts, openLiveStats, openExportSource };
+  for (const [name, read] of Object.entries({ ...reads, ...more }))
     it(`is closed with ${name}`, async (t) => {
       const { settings, opened } = mirrorFor(t);
-      const reader = read(settings);
+      const reader = read(mirrorOf(settings));
       assert.ok(reader);
       assert.notEqual(opened().length, 0);
       await reader.close();

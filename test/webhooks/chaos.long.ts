@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseArgs } from 'node:util';
-import { openFeed } from '../../src/app/readers.ts';
+import { mirrorOf } from '../../src/app/place.ts';
+import { openChangeFeed } from '../../src/changes/feed.ts';
 import { EVENT_TYPES } from '../../src/webhooks/deliver.ts';
 import { openFixture } from '../service/fixture.ts';
 import { LONG_RUN_MS, until } from '../support/until.ts';
@@ -28,7 +29,7 @@ it(`delivers every change for ${minutes} minutes`, { timeout: (minutes + 15) * 6
     queueUrl: null,
     env: { ...hook, SYNC_HEAD_EVERY: '1s', SYNC_SWEEP_EVERY: '1m' },
   });
-  const feed = openFeed(fixture.app.settings);
+  const feed = openChangeFeed(mirrorOf(fixture.app.settings));
   let service = await fixture.start();
   await until('both lists are mirrored', () => feed.head().notMirrored.length === 0, LONG_RUN_MS);
   const told = (): number[] =>

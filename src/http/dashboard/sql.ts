@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { AskMirror } from '../../app/readers.ts';
+import type { AskMirror } from '../../app/queries.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { SCHEMA_HINT } from '../../query/explain.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { describeSettings } from '../../app/readers.ts';
+import type { describeSettings } from '../../app/place.ts';
 import { fetchJson } from '../api.ts';
 import { h, type VNode } from '../h.ts';
 import { field } from '../parts/controls.ts';
