@@ -239,6 +239,16 @@ describe('who made a post', () => {
       assert.deepEqual(told(rows, post({ ...ANA })), ['send again', 'confirmed']);
     });
 
+    it('decides nothing between the owner and a customer for whom it has stood, where both say the same', () => {
+      const [lee, mine] = [row({ email: 'lee@example.com', full_name: 'Lee' }), row({ ...owner, id: 2 })];
+      assert.deepEqual(told([lee, mine], post({ ...ANA })), ['uncertain', 'uncertain']);
+      assert.deepEqual(told([lee, { ...mine, isUnderWay: true }], post({ ...ANA })), ['later', 'later']);
+      assert.deepEqual(told([lee, { ...mine, content: 'Not now.' }], post({ ...ANA })), [
+        'confirmed',
+        'send again',
+      ]);
+    });
+
     it('is not shared by a customer who is the owner', () => {
       const own = learnPeople([
         { asked: null, shown: 'ana@example.com', creator_id: 1 },
@@ -269,6 +279,44 @@ describe('the folding of a text', () => {
     const sent = row({ title: '請求書を一覧で出力したい' });
     assert.deepEqual(verdictsOn([sent], [post({ title: '請求書を一覧で見たい' })]), ['uncertain 101']);
     assert.deepEqual(verdictsOn([sent], [post({ title: '春の更新情報' })]), ['send again']);
+  });
+
+  it('tells rows of two people apart by nothing but the four facts, not by which of them came first', () => {
+    const words = fc.constantFrom('Dark mode', 'dark mode!', 'Dark mode for all of us', 'Dark mode for all');
+    const PERSONS = [KIM, LEE, { email: null, name: null }] as const;
+    const ANA = { creator_id: 1, email: 'ana@example.com', name: 'Ana', is_team: 1 } as const;
+    // The account of the owner has stood for a customer, and those of other customers show their own address or none.
+    const sent = [
+      { asked: null, shown: 'ana@example.com', creator_id: 1 },
+      { asked: 'lee@example.com', shown: 'ana@example.com', creator_id: 1 },
+    ];
+    const people = fc.constantFrom(
+      learnPeople(sent),
+      learnPeople([...sent, { asked: 'max@example.com', shown: 'max@example.com', creator_id: 11 }]),
+    );
+    const asked = fc.array(fc.record({ title: words, content: words, isUnderWay: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 3,
+    });
+    const shown = fc.array(
+      fc.record({ title: words, content: words, by: fc.constantFrom(KIM, LEE, ANA, HIDDEN) }),
+      { maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(asked, shown, people, (rows, posts, known) => {
+        const verdictsFrom = (ids: readonly number[]) => {
+          const sentRows = rows.map((changes, n) => {
+            const { email = null, name: full_name = null } = PERSONS[n] ?? {};
+            return row({ id: ids[n] ?? 0, email, full_name, ...changes });
+          });
+          const listed = posts.map(({ by, ...words }, n) => post({ id: 101 + n, ...words, ...by }));
+          const { verdicts } = decide(sentRows, listed, known);
+          return sentRows.map(({ id }) => told(verdicts.get(id)));
+        };
+        assert.deepEqual(verdictsFrom([1, 2, 3]), verdictsFrom([3, 2, 1]));
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('never gives one post to two rows, nor two posts to one row', () => {

@@ -20,8 +20,8 @@ import { isUnspaced } from '../../text/words.ts';
  * All unclear rows are decided together:
  *
  *   1. A possible post is certain for a row if it is `marked`, or not `near` and its author is `ours` or `shared`. Certain posts are given
- *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row does not get a post that is
- *      certain for a row with other words too, and as much like that row or more (by text and author), also if that row has its post.
+ *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row gets no post that is certain
+ *      for a row of other words or another person too, and as much like that row or more (by text and author), also if that row has its own.
  *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like.
  *   3. A possible post that no row got holds up rows without a post: only those that it is most like, by text, author and the letters of
  *      common words. These rows are decided later while one of them is under way, and `uncertain` otherwise.
@@ -94,8 +94,8 @@ interface Pair {
   /** By its text, and then by its author: 0 is the most alike. */
   rank: number;
   isCertain: boolean;
-  /** The words of the row: equal for rows that say the same. */
-  words: string;
+  /** The words and the person of the row: for rows with equal ones it does not matter which post is whose. */
+  asked: string;
   /** The letters of the words that are in both. */
   common: number;
 }
@@ -117,7 +117,7 @@ export function decide(
   const found = new Map<SentRow, Pair | null>(sent.map((row) => [row, null]));
   const isOpen = ({ row, post }: Pair): boolean => !given.has(post) && !found.has(row);
   for (const pair of certain) {
-    const isRival = ({ rank, words }: Pair): boolean => rank <= pair.rank && words !== pair.words;
+    const isRival = ({ rank, asked }: Pair): boolean => rank <= pair.rank && asked !== pair.asked;
     if (!isOpen(pair) || ofPost.get(pair.post)?.some(isRival)) continue;
     given.add(pair.post);
     found.set(pair.row, pair);
@@ -154,7 +154,7 @@ function byLikeness(a: Pair, b: Pair): number {
 
 /** Every post that is possible for the row. */
 function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: People): Pair[] {
-  const sent = foldedOf(row);
+  const [sent, person] = [foldedOf(row), mailbox(row.email ?? '')];
   return posts.flatMap((shown) => {
     const { of: post } = shown;
     const text = isNew(row, post) && !row.baseline.includes(post.id) ? textOf(sent, shown) : 'far';
@@ -166,7 +166,7 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
     const rank = TEXTS.indexOf(text) * AUTHORS.length + AUTHORS.indexOf(author);
     const common =
       lettersInBoth(sent.titleWords, shown.titleWords) + lettersInBoth(sent.contentWords, shown.contentWords);
-    return [{ row, post, text, rank, isCertain, words: sent.words, common }];
+    return [{ row, post, text, rank, isCertain, asked: `${person} ${sent.words}`, common }];
   });
 }
 
