@@ -6,7 +6,7 @@ import type { OutboxStore } from '../store/store.ts';
 import { ask, factReader, moveRow } from './reconcile.ts';
 import { nothingListed } from './window.ts';
 
-/** Posts are looked at for as long as a row that they are possible for is unclear, and no longer than this. */
+/** A post is looked at again while a row is unclear that was sent before it came, but no longer than this. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
 /**

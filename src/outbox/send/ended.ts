@@ -26,7 +26,7 @@ export function record(context: OutboxContext, row: OutboxRow, ended: Ended): Ou
   return store.endAttempt(endOf(context, row, ended)) ?? doubt('which confirms another row');
 }
 
-/** An id that cannot be this row's: then the answer says nothing about what became of it. */
+/** The answer names a post that cannot be this row's, so it says nothing about what became of the row. */
 function unclear(
   { postId, httpStatus, serverTime }: CreateOutcome & { outcome: 'confirmed' },
   why: string,
@@ -84,7 +84,7 @@ function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadl
   }
 }
 
-/** So many times something before the service has answered a row, while others arrived: it is this row that is refused. */
+/** A proxy has answered a row so many times while other rows arrived: the row itself is refused. */
 const MOST_DIVERTED = 4;
 
 function isAlwaysDiverted(
@@ -108,8 +108,8 @@ export function recoverOrphans(
   for (const row of rows) {
     const attempts = store.attempts(row.id);
     const now = clock.now();
-    // Frozen between its claim and its request, the dead sender may have sent it long after the deadline, but not after now. A deadline
-    // further away than any was written by a clock that was ahead.
+    // The dead sender may have been frozen before the request, and have sent it after the deadline, but not after now. A deadline further
+    // away than a create takes was written by a clock that was ahead.
     const deadline = Date.parse(attempts.at(-1)?.deadline_at ?? row.changed_at);
     const latest = Math.min(Math.max(now, deadline), now + createMs);
     const change = {

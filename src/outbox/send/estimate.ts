@@ -31,9 +31,8 @@ const LEAST_POSTS = 5;
 const LEAST_MS = 30_000;
 
 /**
- * How long these rows take: what goes before them at the pace of the service, then they at their own, because an import with a pace of
- * its own does not save up turns while it waits. A service that answers slowly, or with 429, makes the observed rate lower than the one that is set, and
- * the estimate follows; it never promises more than is set.
+ * How long these rows take. Rows before them go at the pace of the service, and these at the pace of their import: an import saves up no
+ * turns while it waits. Where the service answers slowly, or with 429, the observed rate counts. No estimate is faster than what is set.
  */
 export function estimateOf(pace: Pace, now: number): Estimate {
   const { rows, ahead, perMinute, ownPerMinute, observed, closedUntil } = pace;

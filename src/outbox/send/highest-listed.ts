@@ -6,9 +6,9 @@ const PATIENCE_MS = 3000;
 const lastReads = new WeakMap<object, { at: number; maxId: number | null }>();
 
 /**
- * Where no pass has read the posts lately, the first page tells up to which id they stood there before: else every post of the list
- * would look new if the row became unclear. Only a page in falling order tells; one that cannot be read tells nothing. A sender asks
- * before its first row, so that the pace of the rows stays even.
+ * The highest id of a post that was there before a row is sent. Without it every post of the list would look new if the row became
+ * unclear. Where no pass has read the posts lately, the first page tells, if its ids fall. A sender asks before its first row, so that the
+ * pace of the rows stays even.
  */
 export async function highestListed({ store, client, clock, signal }: OutboxContext): Promise<number | null> {
   const now = clock.now();

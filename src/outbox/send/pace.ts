@@ -9,7 +9,7 @@ interface Share {
 
 const shares = new WeakMap<object, Share>();
 const LEAST_SHARE = 1 / 64;
-/** By each post that arrives: fast after an outage, slowly towards the rate at which the service refused. */
+/** Each post that arrives raises the share: fast after an outage, slowly towards the rate at which the service refused. */
 const WON_BACK = { fast: 1.5, slow: 1.03 };
 const SLOW_DOWN = [429, 503];
 

@@ -4,7 +4,7 @@ import type { OutboxRow } from '../decide/types.ts';
 import { isClosed, isOfBoard } from '../store/refused.ts';
 import type { OutboxContext } from './context.ts';
 
-/** Sending stops at this answer in a row: a number that cannot be read makes every row one for a person. */
+/** Sending stops after so many such answers in a row: each number that cannot be read leaves an unclear row. */
 const MOST_UNREADABLE = 3;
 const UNREADABLE = 'the service answers with numbers of posts that cannot be read';
 const unreadable = new WeakMap<object, number>();
@@ -39,8 +39,8 @@ export function holdBack({ store, clock }: OutboxContext, row: OutboxRow, httpSt
 export const FORBIDDEN = 403;
 
 /**
- * How long a board waits, and a row that was refused there while others wait for it: longer than its board, so that the next to be tried
- * is another one, in case the upstream minds the words of this one.
+ * How long a refused board waits. A row that was refused while others wait for the board waits longer than the board: the upstream may
+ * mind the words of this row, so another row is tried next.
  */
 const REFUSED_BOARD = { firstMs: 30_000, longestMs: 300_000 };
 const REFUSED_ROW = { firstMs: 120_000, longestMs: 3_600_000 };

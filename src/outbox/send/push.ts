@@ -20,8 +20,8 @@ export type PushResult =
 type Hindrance = Refusal['refused'] | ResendHindrance;
 
 /**
- * Sends one row, once. Whatever happens from the claim on is written down, or found by the next sender as an orphan. The next row may
- * go as soon as this one is known to have arrived: a disk is waited for while that one is on its way.
+ * Sends one row, once. What happens after the claim is written down, or the next sender finds the row as an orphan. The next row may go
+ * as soon as the service has answered this one: the disk writes the answer while the next row is on its way.
  */
 export async function push(
   context: OutboxContext,
@@ -110,7 +110,7 @@ const TRY_AGAIN_MS = 1000;
 /** Troubles of the disk, and another program that keeps the file for itself. */
 const PASSING: ReadonlySet<string> = new Set(['storage', 'busy']);
 
-/** What the upstream said is not forgotten because it cannot be written: it is as soon as there is space, or the file is free. */
+/** An answer that cannot be written is kept. It is written as soon as there is space, or the file is free. */
 async function written<T>({ clock, signal }: OutboxContext, write: () => T): Promise<T> {
   for (;;) {
     try {

@@ -54,7 +54,7 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
     most = rows.length - 1;
     for (const post of await searchFor(context, rows[0])) listed.posts.set(post.id, post);
   }
-  // What was listed before a row was sent again has been read for it.
+  // The list was read before a row was sent again, so only what came since is read.
   const asRead = (row: OutboxRow): OutboxRow => {
     const last = row.not_found === 0 ? undefined : store.attempts(row.id).at(-1);
     return last ? { ...row, first_sent_at: last.started_at, known_max_id: null } : row;
@@ -64,7 +64,7 @@ async function readFor(context: OutboxContext, due: readonly OutboxRow[]): Promi
   return listed;
 }
 
-/** The table of `whose.ts` over what was just read, and what a sweep has brought or the mirror has since these rows were sent. */
+/** Asks the table of `whose.ts` about the posts that were just read, and those that a sweep or the mirror has since these rows were sent. */
 export function ask(
   store: OutboxStore,
   now: number,
@@ -121,7 +121,7 @@ export function conclude(
   return verdict.kind === 'confirmed' ? 'found' : verdict.kind;
 }
 
-/** More than a person compares. */
+/** A person compares no more than this. */
 const MOST_CANDIDATES = 5;
 
 /** Along the transition of its verdict. False where none begins at its state, and where a person who has to decide has seen all posts. */

@@ -9,7 +9,7 @@ import { type Listed, nothingListed, readWindow, windowOf } from './window.ts';
 /** Why a row that was once unclear does not go out again now. */
 export type ResendHindrance = 'adopted' | 'uncertain' | 'not due';
 
-/** What came into the mirror since the row was reconciled may be its post: the same question as there, once more. */
+/** A post may have come into the mirror since the row was reconciled: the table of `whose.ts` decides once more. */
 export async function checkBeforeResend(
   context: OutboxContext,
   row: OutboxRow,
@@ -24,7 +24,7 @@ export async function checkBeforeResend(
   }
   const verdictAmong = (rows: OutboxRow[]): Verdict | undefined =>
     ask(store, clock.now(), rows, listed).verdicts.get(row.id);
-  // Alone it has the fewest posts to be compared with, and most rows need no more.
+  // A row alone is compared with the fewest posts, and most rows need no more.
   const verdict = verdictAmong([row])?.posts.length ? verdictAmong(store.unclear()) : undefined;
   if (!verdict?.posts.length) return recheck(context, row);
   return HINDRANCES[conclude(context, row, verdict) ?? 'later'];
@@ -37,7 +37,7 @@ const HINDRANCES: Record<ReconcileResult, ResendHindrance> = {
   'send again': 'not due',
 };
 
-/** A person has let it go, and no list was read for it since: its post may have come, or an older copy not know of it. */
+/** A person sent the row again, and the list was not read for it since. Its post may have come meanwhile, and a restored copy may not know of it. */
 function isReleased({ state, was_ambiguous, not_found }: OutboxRow): boolean {
   return state === 'ready' && was_ambiguous && not_found === 0;
 }
@@ -60,12 +60,12 @@ async function lookedFor(context: OutboxContext, row: OutboxRow): Promise<Listed
   return await listed;
 }
 
-/** So many times as long as a row settles, nothing that the list shows later than expected has to be feared. */
+/** A read of the list stays good for so many times PUSH_SETTLE. */
 const STALE_SETTLES = 5;
-/** At one post a minute a row waits almost as long for its turn. It must not need another read with each turn. */
+/** A read stays good for at least this long: at one post a minute a row waits almost as long for its turn, and would need a read for each turn. */
 const LEAST_STALE_MS = 180_000;
 
-/** Where a pause or a rate limit lies between the read of the list that did not show the row's post, and now, it is read once more. */
+/** The read that did not show the row's post may be old, as after a pause or a rate limit: then the list is read once more. */
 function recheck({ store, clock, settleMs }: OutboxContext, row: OutboxRow): ResendHindrance | null {
   const now = clock.now();
   const age = now - Date.parse(row.changed_at);

@@ -10,12 +10,12 @@ import type { OutboxContext } from './context.ts';
  */
 const LONGEST_WAIT_MS = { sending: 300_000, idle: 60_000 };
 
-/** When the next read of the list is due: where no row is sent, with the last one that settles, if that is sooner. */
+/** When the next read of the list is due. Where no row is sent, the read comes when the last row has settled, if that is sooner. */
 export function reconcileAt({ first, last }: Unclear, isSending: boolean): number {
   return isSending ? first + LONGEST_WAIT_MS.sending : Math.min(last, first + LONGEST_WAIT_MS.idle);
 }
 
-/** By the monotonic clock: until when rows settle whose attempt this process has seen. */
+/** Until when rows settle, by the monotonic clock. Only rows whose attempt this process has seen. */
 const settling = new WeakMap<object, Map<number, number>>();
 
 /**

@@ -61,7 +61,7 @@ export async function readWindow(context: OutboxContext, window: Window, listed:
   return end !== undefined;
 }
 
-/** Returns whether it is old: one of ours is as old as the last attempt of its row, which may have made it. */
+/** Returns whether the post is old. A post of ours is as old as the last attempt of its row. */
 function isOld(listed: Listed, post: Post, known: KnownPost | undefined, window: Window): boolean {
   // A service may give the number of a deleted post to a new one: made at another time, the mirror has not seen it.
   const isSeen = known?.created && timeOf(known.created) === timeOf(post.created);
@@ -83,7 +83,7 @@ function endOf(posts: readonly Post[]): { id: number; created: string } | undefi
   return falls(dates) ? { id: 0, created: dates.at(-1) ?? '' } : undefined;
 }
 
-/** So far from its last attempt, on a clock that may be set back, the list is enough. Eight times as far each time: nine minutes after four. */
+/** A list that was read this long after the last attempt is enough. The time grows eightfold with each attempt, to nine minutes after the fourth. */
 const ENOUGH_MS = 1000;
 
 /** Why the read may not have shown the post of this row; null where it would have. */

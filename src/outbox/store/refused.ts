@@ -16,7 +16,7 @@ export interface RefusedBoard extends Pick<OutboxRow, 'board' | 'kind'> {
 
 const KEY = 'push_refused';
 
-/** For conditions on `outbox`: the row's board is not refused. They are few, so they are one note and no table. */
+/** A condition on `outbox`: the row's board is not refused. Refused boards are few, so they are one note and no table. */
 export const BOARD_IS_OPEN = "(kind || ' ' || board NOT IN (SELECT value FROM json_each($refused)))";
 
 export function refusedBoards(db: Db) {

@@ -22,7 +22,7 @@ export function newFileMatches({ hasKeys, tools }: Pick<FileMatches, 'hasKeys' |
   return { passed: new Map(), hasKeys, tools, has: (id) => ids.has(id), add: (id) => void ids.add(id) };
 }
 
-/** A file may repeat a row ten thousand times. The rows that match already are then skipped in one step. */
+/** A file may repeat a row ten thousand times. With more matches than this, the rows that match already are skipped in one step. */
 const FEW = 8;
 
 /** Finds the row of the outbox that came from the same source row. */

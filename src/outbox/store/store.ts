@@ -23,7 +23,7 @@ import { outboxWriter } from './writes.ts';
 
 export type OutboxStore = ReturnType<typeof openOutboxStore>;
 
-/** The outbox, over a connection of its own: a commit is a promise to somebody, so each call is one transaction on disk before it returns. */
+/** The outbox, over a connection of its own. Each call is one transaction, and is on disk before it returns: a caller relies on it. */
 export function openOutboxStore(options: StoreOptions) {
   const db = openDurably(options);
   const reads = outboxReader(db);
@@ -78,7 +78,7 @@ export function openOutboxStore(options: StoreOptions) {
 type Writes = ReturnType<typeof outboxWriter>;
 type Commit = <A extends unknown[], R>(work: (...args: A) => R) => (...args: A) => R;
 
-/** What the log of claims beside the outbox has to know of. */
+/** The writes that the log of claims beside the outbox has to know of. */
 function recordedWrites(commit: Commit, writes: Writes, log: ReturnType<typeof openClaimLog>) {
   const endAttempt = commit(writes.endAttempt);
   const claim = commit((request: Claim) => {

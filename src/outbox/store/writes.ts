@@ -88,7 +88,7 @@ function postNotes(db: Db, changes: ChangeLog) {
       const fresh = posts.filter(
         (post) => post !== old?.duplicate_of && post !== old?.post_id && !known.includes(post),
       );
-      // A row on its way has no post yet that these could be beside.
+      // A row on its way has no post yet, and so no second one.
       if (!old || !SETTLED.includes(old.state) || fresh.length === 0) return false;
       showSecond.run({
         id,
