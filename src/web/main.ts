@@ -1,6 +1,6 @@
 import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson } from './api.ts';
-import { loadPalette, settleSearch, startFrame } from './shell/frame.ts';
+import { keepFocus, loadPalette, settleSearch, startFrame } from './shell/frame.ts';
 import { startLive } from './shell/live.ts';
 import { type PageRoute, startRouter } from './shell/router.ts';
 import { startSwitcher } from './shell/switcher.ts';
@@ -46,4 +46,5 @@ startFrame({
     location.assign('/login');
   },
 });
+keepFocus(main);
 new MutationObserver(settleSearch).observe(main, { childList: true, subtree: true });

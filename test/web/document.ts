@@ -79,6 +79,8 @@ class FakeNode {
     this.#listeners.get(type)?.call(this, event);
   }
 
+  focus(): void {}
+
   attribute(name: string): string | null {
     return this.attributes.find((one) => one.name === name)?.value ?? null;
   }

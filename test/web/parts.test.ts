@@ -114,6 +114,22 @@ describe('a field that is drawn again', () => {
     assert.deepEqual(picked, ['bugs', '+drop']);
   });
 
+  it('stays the same field when its choice is answered, and follows a choice from outside', async () => {
+    const boards = [{ id: 1, slug: 'bugs', name: 'Bugs' }];
+    const { root, draw } = drawing();
+    const show = (chosen: string): void =>
+      draw(h(BoardPicker, { id: 'x', label: 'Where to?', boards, chosen, onPick: () => undefined }));
+    show('');
+    const [select, input] = [root.one('select'), root.one('input')];
+    select.fire('change', { value: '+typed' });
+    await until('the field to type in', async () => input.attribute('hidden') === null);
+    show('unknown');
+    assert.equal(input.attribute('hidden'), null);
+    show('bugs');
+    assert.notEqual(input.attribute('hidden'), null);
+    assert.deepEqual([root.one('select'), root.one('input')], [select, input]);
+  });
+
   it('asks for two days where neither of the usual periods is chosen, and ends before the day after the last', () => {
     const { root, draw } = drawing();
     const fields = (since: string | null, until: string | null) =>

@@ -289,7 +289,7 @@ function mapPicker(
     choose({ boardMap: { [board]: slug } });
   };
   const [id, label] = [`map-${board}`, `Where do the rows of “${board}” go?`];
-  return h(BoardPicker, { key: chosen, id, label, boards, suggested: suggestions, others, chosen, onPick });
+  return h(BoardPicker, { id, label, boards, suggested: suggestions, others, chosen, onPick });
 }
 
 /** Which column is what, as it was found, to be put right by choosing; each choice is a dry run anew. */
@@ -311,7 +311,6 @@ function columnsCard({ state, boards }: PreviewView, preview: UploadPreview, cho
     return field(NAMES[name], select(`map-${name}`, list, found === null ? 'none' : `=${found}`, onColumn));
   };
   const forAll = h(BoardPicker, {
-    key: choices.board ?? 'column',
     id: 'board-for-all',
     label: 'One board for all rows',
     boards,

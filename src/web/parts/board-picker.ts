@@ -24,7 +24,9 @@ const TYPED = '+typed';
 export function BoardPicker(options: PickerOptions): VNode {
   const { id, label, boards, chosen = '', suggested = [], others = [], onPick } = options;
   const known = [...suggested, ...boards.map(({ slug }) => slug), ...others.map(({ value }) => value)];
-  const [typing, setTyping] = useState(chosen !== '' && !known.includes(chosen));
+  const isTyped = chosen !== '' && !known.includes(chosen);
+  const [{ typing, given }, setTyping] = useState({ typing: isTyped, given: chosen });
+  if (given !== chosen) setTyping({ typing: isTyped, given: chosen });
   const input = useRef<HTMLInputElement>(null);
   const pick = (value: string): void => {
     if (value !== '') onPick(value);
@@ -43,7 +45,7 @@ export function BoardPicker(options: PickerOptions): VNode {
   });
   if (isAlone) return typed;
   const onChange = (value: string): void => {
-    setTyping(value === TYPED);
+    setTyping({ typing: value === TYPED, given: chosen });
     if (value === TYPED) setTimeout(() => input.current?.focus());
     else pick(value);
   };

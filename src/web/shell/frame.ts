@@ -88,6 +88,21 @@ export function settleSearch(): void {
   search.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
+/** Where what had the focus is gone from the page, the page has it: the next Tab goes on there and not at the top. */
+export function keepFocus(main: HTMLElement): void {
+  let last: EventTarget | null = null;
+  main.addEventListener('focusin', ({ target }) => {
+    last = target;
+  });
+  const onChange = (): void => {
+    const isLost = document.activeElement === document.body && last instanceof Node && !last.isConnected;
+    if (!isLost) return;
+    last = null;
+    main.focus({ preventScroll: true });
+  };
+  new MutationObserver(onChange).observe(main, { childList: true, subtree: true });
+}
+
 export function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches('input, select, textarea, [contenteditable], .editor');
 }
