@@ -16,7 +16,7 @@ const TITLE_WEIGHT = 8;
  * looked through for those with it in the title, which come first.
  */
 const COMMON = 30_000;
-/** A word in this many posts is not asked for beside others. SQLite counts every post of each word that is ranked by. */
+/** A word in this many posts is asked for beside others, and not ranked by. SQLite counts every post of each word that is ranked by. */
 const VERY_COMMON = 200_000;
 /** To rank reads every post of each word that is asked for: words with more posts together are not ranked, however few posts have all. */
 const MOST_READ = 500_000;
@@ -81,7 +81,7 @@ export function ranking(db: Db) {
     frequent.set(match, posts);
     return posts;
   };
-  const { beginnings, shareOf } = newestScan(db);
+  const { beginnings, having, shareOf } = newestScan(db);
   const size = (terms: readonly Term[]): Sized[] =>
     terms.map((term) => {
       const [words = []] = term.phrases;
@@ -98,9 +98,12 @@ export function ranking(db: Db) {
     return db.prepare<object, Scored>(sql(condition)).all({ ...bound, limit, wanted });
   };
 
-  /** The best by relevance; of very many the newest, those with a match in their title first. */
-  const best = (match: string, scope: Scope, posts = estimate(match)): Scored[] =>
-    isRankable(posts) ? ask(SEARCH_SQL.best, { match }, scope) : newest(match, scope, posts);
+  /** The best by relevance; of very many the newest, those with a match in their title first. `whole` has words that are not ranked by. */
+  const best = (match: string, scope: Scope, posts = estimate(match), whole = match): Scored[] => {
+    if (!isRankable(posts)) return newest(whole, scope, posts);
+    const sql = whole === match ? SEARCH_SQL.best : SEARCH_SQL.bestOf;
+    return ask(sql, { match, whole }, scope);
+  };
   const newest = (match: string, scope: Scope, posts = estimate(match)): Scored[] => {
     const last = newestId.get() ?? 0;
     const floor = Math.floor(last * (1 - Math.min(1, COMMON / posts)));
@@ -118,11 +121,12 @@ export function ranking(db: Db) {
       return entries.reduce((all, some) => all + some, sum);
     }, 0);
   /** The best that have all of them. No more posts have all than have the rarest: to count those would be another walk over each word. */
-  const all = (wanted: readonly Sized[], scope: Scope): Scored[] => {
-    const [match, read] = [matchOf(wanted), readOf(wanted)];
-    if (read > MOST_READ) return newest(match, scope, read);
+  const all = (sized: readonly Sized[], scope: Scope): Scored[] => {
+    const wanted = telling(sized);
+    const [match, whole, read] = [matchOf(wanted), matchOf(sized), readOf(wanted)];
+    if (read > MOST_READ) return newest(whole, scope, read);
     const fewest = Math.min(...wanted.map(({ posts }) => posts));
-    return best(match, scope, isRankable(fewest) || wanted.length === 1 ? fewest : undefined);
+    return best(match, scope, isRankable(fewest) || wanted.length === 1 ? fewest : undefined, whole);
   };
   /** The best that have any of these, together in no more posts than can be ranked. */
   const any = (sized: readonly Sized[], scope: Scope): Scored[] => {
@@ -136,7 +140,7 @@ export function ranking(db: Db) {
     ask(SEARCH_SQL.newest, { match, floor: 0 }, scope);
   const isTooMuch = (sized: readonly Sized[]): boolean => readOf(sized) > MOST_READ;
   const some = someWords(db, any);
-  return { size, all, latest, beginnings, isTooMuch, some };
+  return { size, all, latest, beginnings, having, isTooMuch, some };
 }
 
 export function isEveryPost(filter: PostFilter): boolean {
@@ -172,7 +176,8 @@ function flagsOf(ids: Numbers): Buffer | string {
   return flags;
 }
 
-export const SEARCH_SQL = {
+export const SEARCH_SQL: Record<'sample', string> &
+  Record<'best' | 'bestOf' | 'newest', (condition: string) => string> = {
   sample: `
     SELECT count(*) AS found, min(rowid) AS oldest
       FROM (SELECT rowid FROM posts_text WHERE posts_text MATCH ? ORDER BY rowid DESC LIMIT ${SAMPLE})`,
@@ -181,12 +186,16 @@ export const SEARCH_SQL = {
     SELECT rowid AS id, bm25(posts_text, ${TITLE_WEIGHT}.0, 1.0) AS relevance FROM posts_text
      WHERE posts_text MATCH $match AND ${condition}
      ORDER BY relevance, rowid DESC LIMIT $limit`,
+  bestOf: (condition: string) =>
+    SEARCH_SQL.best(
+      `+rowid IN (SELECT rowid FROM posts_text WHERE posts_text MATCH $whole) AND ${condition}`,
+    ),
   // A number is bound as REAL, which FTS5 takes for no bound: it would read on to the oldest match.
   newest: (condition: string) => `
     SELECT rowid AS id, 0 AS relevance FROM posts_text
      WHERE posts_text MATCH $match AND rowid >= CAST($floor AS INTEGER) AND ${condition}
      ORDER BY rowid DESC LIMIT $limit`,
-} as const;
+};
 
 /** Posts whose titles are looked through for a beginning: some milliseconds. */
 const SCANNED = 3000;
@@ -198,16 +207,22 @@ const SCANNED = 3000;
  */
 function newestScan(db: Db) {
   const conditionOf = conditions(db);
-  const scan = (beginning: string, { filter, isInAddresses }: Scope, most: number) => {
+  const whole = db.prepare<[number], { title: string; content: string }>(
+    'SELECT title, content FROM posts WHERE id = ?',
+  );
+  const beginsIn = (beginning: string, { isInAddresses }: Pick<Scope, 'isInAddresses'>) => {
     const read = readFor(isInAddresses);
     const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
+    return (text: string): boolean => begins.test(fold(read(text)));
+  };
+  const scan = (beginning: string, { filter, isInAddresses }: Scope, most: number) => {
     const { condition, wanted } = conditionOf(filter, 'p.id');
     const rows = db
       .prepare<object, { id: number; title: string; content: string }>(`
         SELECT p.id, p.title, substr(p.content, 1, ${READ}) AS content FROM posts p WHERE ${condition}
          ORDER BY p.created DESC, p.id DESC LIMIT $most`)
       .iterate({ wanted, most });
-    return { rows, has: (text: string): boolean => begins.test(fold(read(text))) };
+    return { rows, has: beginsIn(beginning, { isInAddresses }) };
   };
   return {
     beginnings(beginning: string, scope: Scope): number[] {
@@ -219,6 +234,17 @@ function newestScan(db: Db) {
         if (titles.length === scope.shown) break;
       }
       return [...titles, ...texts].slice(0, scope.shown);
+    },
+    /** The first so many of some posts that have a word that begins so. To be asked where many of them do. */
+    having(beginning: string, ids: readonly number[], scope: Scope): number[] {
+      const has = beginsIn(beginning, scope);
+      const found: number[] = [];
+      for (const id of ids) {
+        const { title = '', content = '' } = whole.get(id) ?? {};
+        if (has(title) || has(content)) found.push(id);
+        if (found.length === scope.shown) break;
+      }
+      return found;
     },
     /** Which share of the newest posts have a word that begins so. */
     shareOf(beginning: string): number {
@@ -306,7 +332,7 @@ export function isVeryCommon({ posts }: Sized): boolean {
   return posts >= VERY_COMMON;
 }
 
-/** What must be there: without words that nearly every post has, unless there is nothing else. */
+/** What is ranked by: without words that nearly every post has, unless there is nothing else. */
 export function telling(sized: readonly Sized[]): Sized[] {
   const rare = sized.filter((one) => !isVeryCommon(one));
   return rare.length > 0 ? rare : [...sized];

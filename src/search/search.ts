@@ -152,7 +152,7 @@ export function ranker(db: Db, upstream: string): (text: string, options?: Searc
     const sized = rank.size(terms);
     const scope = {
       filter,
-      limit: isCounted && !sized.some(isOfManyWords) ? MOST_FOUND + 1 : limit,
+      limit: isCounted && !sized.some((one) => isOfManyWords(one, sized.length)) ? MOST_FOUND + 1 : limit,
       shown: limit,
       isInAddresses,
     };
@@ -184,9 +184,9 @@ const FEW = 5;
 /** A beginning of so many letters can be one of so many words that to gather them takes 1.5 s in a million posts. */
 const SHORT = 3;
 
-function isOfManyWords(sized: Sized): boolean {
+function isOfManyWords(sized: Sized, terms: number): boolean {
   const { isOpen, phrases } = sized.term;
-  return isOpen && (phrases[0]?.at(-1)?.length ?? 0) <= SHORT && isVeryCommon(sized);
+  return isOpen && (terms > 1 || (phrases[0]?.at(-1)?.length ?? 0) <= SHORT) && isVeryCommon(sized);
 }
 
 function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
@@ -199,7 +199,7 @@ function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
 function bestOfWords(rank: Rank, sized: readonly Sized[], scope: Scope): Ids {
   const unknown = sized.filter(({ posts }) => posts === 0).map(({ term }) => term);
   const wanted = telling(sized);
-  const all = wanted.length === 0 || unknown.length > 0 ? [] : rank.all(wanted, scope);
+  const all = sized.length === 0 || unknown.length > 0 ? [] : rank.all(sized, scope);
   const ids = all.map(({ id }) => id);
   if (ids.length >= FEW || wanted.length < 2) return { ids, isPartial: false, unknown };
   const some = rank.some(wanted, scope).map(({ id }) => id);
@@ -222,13 +222,16 @@ function bestBeginnings(rank: Rank, closed: readonly Term[], open: Term, scope: 
     const ids = [...new Set([...met, ...others])].slice(0, scope.limit);
     return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([finished]), scope);
   }
-  const wanted = telling(rank.size(closed));
-  const begun = rank.size([open]).filter((one) => !isVeryCommon(one));
-  if (begun.length > 0) {
-    const ids = rank.all([...wanted, ...begun], scope).map(({ id }) => id);
-    return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([...closed, finished]), scope);
-  }
-  return bestOfWords(rank, wanted, scope);
+  const [sized, begun] = [rank.size(closed), rank.size([open])];
+  // The index would gather every post of every word that begins so. Many of those that have the other words have one of them.
+  const isInText = begun.some(isVeryCommon) && words.length === 1;
+  const all = rank.all(
+    isInText ? sized : [...sized, ...begun],
+    isInText ? { ...scope, limit: MOST_FOUND } : scope,
+  );
+  const found = all.map(({ id }) => id);
+  const ids = isInText ? rank.having(beginning, found, scope) : found;
+  return ids.length > 0 ? { ids, ...none } : bestOfWords(rank, rank.size([...closed, finished]), scope);
 }
 
 /** The number in `#17`, also as other keyboards and sentences write it: `＃17`, `# 17`, `#17.`. */

@@ -50,6 +50,37 @@ describe('a search', () => {
     assert.equal(marked((await search.find('🌙')).hits[0]?.title), 'Dark mode [🌙]');
   });
 
+  it('finds only posts with all words, also where nearly every post has one of them', async (t) => {
+    // By their ids a hundred thousand times as many posts have them.
+    const last = 1_000_000;
+    const { ids, search } = await shelfOf(
+      t,
+      Array.from({ length: 420 }, (_, i) => {
+        const rare = i % 20 === 0 ? 'zeppelin' : 'balloon';
+        const [common, beginning] = [i % 40 === 0 ? '' : 'please', i % 60 === 0 ? 'of' : 'dashboards'];
+        return post(last - i, `A ${rare}`, `${common} for ${beginning}`);
+      }),
+    );
+    const meant = (isMeant: (i: number) => boolean): number[] =>
+      Array.from({ length: 21 }, (_, i) => 20 * i)
+        .filter(isMeant)
+        .map((i) => last - i);
+    assert.deepEqual(
+      (await ids('zeppelin please ')).toSorted((a, b) => b - a),
+      meant((i) => i % 40 !== 0),
+    );
+    for (const text of ['zeppelin dash', 'zeppelin dashboa', 'zeppelin please d']) {
+      const found = await search.find(text, { typing: true, isCounted: true });
+      const all = meant((i) => i % 60 !== 0 && (!text.includes('please') || i % 40 !== 0));
+      assert.deepEqual(
+        found.hits.map(({ id }) => id).toSorted((a, b) => b - a),
+        all,
+        text,
+      );
+      assert.deepEqual(found.total, { posts: all.length, isMore: false }, text);
+    }
+  });
+
   it('folds accents and case, and finds singular and plural', async (t) => {
     const { ids } = await shelfOf(t, [
       post(1, 'Résumé'),
