@@ -5,7 +5,7 @@ export const WINDOW_DAYS = 2;
 /** With fewer days nothing is known of a board. */
 const LEAST_DAYS = 21;
 /** Below so many votes nobody calls a window unusual. */
-const LEAST_VOTES = 8;
+const LEAST_VOTES = 6;
 /** A board that grows has more than its last 8 weeks on every day: that is no event. */
 const LEAST_RISE = 1.9;
 /** Each board is looked at once a day: fewer than one false alarm is expected in so many days of all boards together. */
