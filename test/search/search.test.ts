@@ -283,7 +283,7 @@ describe('a search among many posts', () => {
     const folder = temporaryFolder('search');
     t.after(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'mirror.db');
-    await makeMirror({ path, upstream: UPSTREAM, posts: 1_000, comments: 0, now: Date.now() });
+    await makeMirror({ path, upstream: UPSTREAM, posts: 300, comments: 0, now: Date.now() });
     const { words } = zipfLanguage();
     const db = new Database(path, { readonly: true });
     const live = conditions(db)(EVERY_LIVE_POST).condition;

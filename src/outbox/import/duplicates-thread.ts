@@ -88,7 +88,8 @@ function candidatesFor(words: ReadonlySet<string>, byWord: ReadonlyMap<string, n
 
 const RANK: Record<DuplicateKind, number> = { same: 2, title: 1, content: 0 };
 
-function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | null {
+/** For each row the post of the mirror that it is most like. */
+export function openComparison(mirror: OpenOptions): (row: ComparedRow) => Duplicate | null {
   const { posts, byWord, bySaying } = readPosts(mirror);
   return ({ line, title, content }) => {
     const [words, text, ours] = [distinctWords(title), textKey(content), titleKey(title)];
