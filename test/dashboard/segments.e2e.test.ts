@@ -19,6 +19,7 @@ const open = (t: TestContext): Promise<MirrorSite> =>
     ]);
   });
 
+const FOREIGN = 'Kontakt,Kunde,Stufe\nann@example.com,Acme,Pro\n';
 const CSV = 'email,company,plan,mrr\nann@example.com,Acme,Pro,100\nbob@example.com,Beta,Free,much\n';
 
 describe('the customers of the dashboard', () => {
@@ -26,6 +27,9 @@ describe('the customers of the dashboard', () => {
     const site = await open(t);
     const dry = await site.post<ImportedAnswer>('/data/segments', { csv: CSV, dry: '1' });
     assert.deepEqual([dry.customers, dry.imported], [2, null]);
+    const chosen = { email: 'Kontakt', company: 'Kunde', plan: 'Stufe', dry: '1' };
+    const { columns } = await site.post<ImportedAnswer>('/data/segments', { csv: FOREIGN, ...chosen });
+    assert.partialDeepStrictEqual(columns, { email: 'Kontakt', company: 'Kunde', plan: 'Stufe' });
     const { imported, unread } = await site.post<ImportedAnswer>('/data/segments', { csv: CSV });
     assert.equal(imported?.people, 2);
     assert.deepEqual(unread, [{ line: 3, column: 'mrr', why: '"much" is no number' }]);

@@ -99,6 +99,25 @@ describe('a post or comment that is erased', () => {
     assert.deepEqual(told, ['post.erased', 'comment.erased']);
   });
 
+  it('loses a link or undocumented fields also where the rest is erased, and then says that nothing is left', (t) => {
+    const { mirror, db, rows } = open(t);
+    sweep(mirror, 'posts', [aPost(1)], 0);
+    sweep(mirror, 'comments', [aComment(2)], 0);
+    rows.refresh();
+    const erase = { posts: () => rows.post(1, AT), comments: () => rows.comment(2, AT) };
+    erase.posts();
+    erase.comments();
+    for (const [table, column, empty] of [
+      ['posts', 'url', ''],
+      ['posts', 'extra', null],
+      ['comments', 'extra', null],
+    ] as const) {
+      db.exec(`UPDATE ${table} SET ${column} = '{"by":"Zoe"}'`);
+      assert.deepEqual([erase[table](), erase[table]()], [true, false], `${table}.${column}`);
+      assert.equal(db.prepare(`SELECT ${column} FROM ${table}`).pluck().get(), empty);
+    }
+  });
+
   it('takes a user out once, and says whether there was anything left', (t) => {
     const { mirror, db, rows } = open(t);
     sweep(mirror, 'posts', [aPost(1)], 0);

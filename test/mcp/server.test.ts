@@ -75,6 +75,26 @@ describe('a mirror that was replaced', () => {
   });
 });
 
+const AT = '2026-05-01T00:00:00.000Z';
+
+describe('posts like one', () => {
+  it('are as many as were asked for, and the answer says where there are others', async () => {
+    const facts = { id: 1, title: 'Maps', url: '', board: 'Ideas', status: 'Open', created: AT };
+    const post = { ...facts, votes: 1, comments: 0, likeness: 0.5, isSame: false };
+    for (const there of [0, 1, 2, 3]) {
+      const { client } = await connected(async () => Array.from({ length: there }, () => post));
+      const { content } = await client.callTool({
+        name: 'similar_posts',
+        arguments: { text: 'maps', limit: 2 },
+      });
+      const [told] = content as { text: string }[];
+      const { posts, more } = JSON.parse(told?.text ?? '{}') as { posts: object[]; more?: string };
+      assert.deepEqual([posts.length, more !== undefined], [Math.min(there, 2), there > 2]);
+      await client.close();
+    }
+  });
+});
+
 describe('the log of a server for agents', () => {
   it('has a line for every call, also of what there is not or what is not allowed, and no name but ours', async () => {
     const { client, lines } = await connected(() => Promise.reject(new Error('a defect')));

@@ -84,7 +84,7 @@ interface Hearer {
   onEnd(reason: unknown): void;
 }
 
-type Begin = (hearer: Hearer) => Answerer;
+export type Begin = (hearer: Hearer) => Answerer;
 
 /** Neither keeps this process alive. */
 function threadOn(options: OpenOptions): Begin {
@@ -129,7 +129,7 @@ const CANCELLED = 'somebody cancelled this report';
 const LOST = 'what reads the mirror ended early';
 
 /** One thread or process that answers one question after the other. It starts with the first question. */
-class Lane {
+export class Lane {
   readonly #begin: Begin;
   readonly #line: Waiting[] = [];
   readonly #idle: NodeJS.Timeout;
