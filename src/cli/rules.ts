@@ -23,7 +23,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('channel')
     .argument('<channel>', 'its name: letters, digits, - and _')
     .description('set where messages go, under a name for rules')
-    .option('--mail <addresses>', 'by mail, with commas between; needs SMTP_URL and MAIL_FROM')
+    .option('--mail <addresses>', 'by mail, with commas between; needs SMTP_URL and MAIL_FROM', collectListed)
     .option('--slack-file <path>', 'to Slack: a file with the address of an incoming webhook')
     .option('--teams-file <path>', 'to Teams: a file with the address of an incoming webhook')
     .option('--webhook <url>', 'to a program, signed with the key in --secret-file')
@@ -37,11 +37,11 @@ export function register(program: Command, stop: AbortSignal): void {
     .description('set what is told, how often and where; a rule of this name is replaced')
     .requiredOption('--what <what>', RULE_WHATS.join(', '))
     .requiredOption('--every <how often>', RULE_EVERY.join(', '))
-    .requiredOption('--to <channels>', 'names of channels, with commas between')
+    .requiredOption('--to <channels>', 'names of channels, with commas between', collectListed)
     .option('--at <time>', 'of daily and weekly: 09:00, or mon 09:00')
     .option('--zone <zone>', 'time zone of --at, such as Europe/Berlin')
-    .option('--boards <names>', 'only these boards, with commas between')
-    .option('--statuses <names>', 'of status: only posts that get one of these')
+    .option('--boards <names>', 'only these boards, with commas between', collectListed)
+    .option('--statuses <names>', 'of status: only posts that get one of these', collectListed)
     .option('--sources <all>', 'of digest: one message over all sources of sources.yaml')
     .option('--segment <filter>', 'of customer: such as plan=Pro')
     .option('--days <number>', 'of unanswered: after so many days')
@@ -89,7 +89,7 @@ Examples:
   feedback-mirror rules test monday`;
 
 interface ChannelFlags {
-  mail?: string;
+  mail?: string[];
   slackFile?: string;
   teamsFile?: string;
   webhook?: string;
@@ -97,26 +97,27 @@ interface ChannelFlags {
   remove?: true;
 }
 
-interface RuleOptions extends Record<'what' | 'every' | 'to', string> {
+interface RuleOptions extends Record<'what' | 'every', string> {
+  to: string[];
   at?: string;
   zone?: string;
-  boards?: string;
-  statuses?: string;
+  boards?: string[];
+  statuses?: string[];
   sources?: string;
   segment?: string;
   days?: string;
 }
 
-/** A text with commas between, as a list. */
-function listOf(text: string | undefined): string[] | undefined {
-  return text?.split(',').map((part) => part.trim());
+/** The parts between commas, of every time that the flag is given. */
+function collectListed(text: string, before: string[] = []): string[] {
+  return [...before, ...text.split(',').map((part) => part.trim())];
 }
 
 async function setChannel(context: Context, channel: string, flags: ChannelFlags): Promise<void> {
   const { mail, slackFile, teamsFile, webhook, secretFile, remove: isRemoved } = flags;
   const place = (path: string | undefined) => path && resolve(context.input.cwd, path);
   const given = {
-    ...{ mail: listOf(mail), slack_file: place(slackFile), teams_file: place(teamsFile) },
+    ...{ mail, slack_file: place(slackFile), teams_file: place(teamsFile) },
     ...{ webhook, secret_file: place(secretFile) },
   };
   await using rules = closing(await open(context));
@@ -126,9 +127,8 @@ async function setChannel(context: Context, channel: string, flags: ChannelFlags
 }
 
 async function setRule(context: Context, rule: string, flags: RuleOptions): Promise<void> {
-  const { to, boards, statuses, days, ...texts } = flags;
-  const lists = { boards: listOf(boards), statuses: listOf(statuses), to: listOf(to) };
-  const given = { name: rule, ...texts, days: days === undefined ? undefined : Number(days), ...lists };
+  const { to, days, ...rest } = flags;
+  const given = { name: rule, ...rest, days: days === undefined ? undefined : Number(days), to };
   await using rules = closing(await open(context));
   await rules.change({ rule, given: said(given) });
   const { viewRules } = await import('../rules/engine.ts');

@@ -134,8 +134,25 @@ export async function buildProgram(stop: AbortSignal, names = Object.keys(COMMAN
   addSettingFlags(program);
   const commands = await Promise.all(names.map((name) => COMMANDS[name]?.()));
   for (const command of commands) command?.register(program, stop);
+  refuseRepeats(program);
   return program;
 }
+
+/** commander keeps the last value of a repeated flag, so `--board bugs --board ideas` would silently answer for one board. */
+function refuseRepeats(command: Command): void {
+  for (const option of command.options) {
+    let isGiven = false;
+    if (!option.isBoolean() && !option.parseArg)
+      option.argParser((value) => {
+        if (isGiven) throw new AppError('usage', `${option.long} was given twice`, { hint: ONE_VALUE });
+        isGiven = true;
+        return value;
+      });
+  }
+  command.commands.forEach(refuseRepeats);
+}
+
+const ONE_VALUE = 'It takes one value.';
 
 /** Arguments are visible to every process of the machine and stay in the shell's history. */
 function refuseSecretFlags(argv: readonly string[]): void {

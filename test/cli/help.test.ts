@@ -141,3 +141,27 @@ function assertExists(example: string): void {
   for (const [flag] of example.matchAll(/(?<=\s)--[a-z][a-z0-9-]*/g))
     assert.ok(known.has(flag), `${example}: ${flag}`);
 }
+
+describe('a flag that is given twice', () => {
+  const parse = async (...words: string[]) =>
+    (await buildProgram(new AbortController().signal)).parseAsync(words, { from: 'user' });
+
+  it('is refused where it takes one value: the last one would count, and the first be lost', async () => {
+    for (const words of [
+      ['report', 'top-posts', '--board', 'bugs', '--board=ideas'],
+      ['export', 'posts', '--data-dir', 'a', '--data-dir', 'b'],
+    ])
+      await assert.rejects(parse(...words), {
+        code: 'usage',
+        message: /^--(board|data-dir) was given twice$/,
+      });
+  });
+
+  it('adds up where it takes several', async () => {
+    const built = await buildProgram(new AbortController().signal);
+    const rules = built.commands.find((command) => command.name() === 'rules');
+    const channel = rules?.commands.find((command) => command.name() === 'channel');
+    channel?.parseOptions(['--mail', 'a@example.com, b@example.com', '--mail', 'c@example.com']);
+    assert.deepEqual(channel?.opts().mail, ['a@example.com', 'b@example.com', 'c@example.com']);
+  });
+});
