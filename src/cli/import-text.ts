@@ -16,6 +16,8 @@ import { cut, table } from './table.ts';
 interface Outcome {
   batch: string;
   batches: string[];
+  /** Rows of this batch. Corrected rows stay in the batch of their first import. */
+  inBatch: number;
   results: string | null;
   estimate: Estimate | null;
 }
@@ -82,7 +84,7 @@ export function printIntake(
   outcome: Outcome & { open: readonly Question[] },
   waits: boolean,
 ): void {
-  const { batch, batches, results, estimate, open } = outcome;
+  const { batch, batches, inBatch, results, estimate, open } = outcome;
   context.print(tallyTable(tally, 'accepted'));
   const lines = tallyNotes(
     tally,
@@ -90,11 +92,13 @@ export function printIntake(
   );
   // Blocking questions have been answered by now.
   lines.push(...open.filter(({ isBlocking }) => !isBlocking).flatMap(questionLines));
-  // Rows that came again are in their own batches still.
-  const where = batches.includes(batch) ? [batch] : batches;
-  if (tally.accepted > 0)
-    lines.push('', `Batch ${where.join(', ')}: ${counted(tally.accepted, 'row')} in the outbox.`);
-  else lines.push('', 'Nothing in this file is new.');
+  lines.push('');
+  if (tally.accepted === 0) lines.push('Nothing in this file is new.');
+  if (inBatch > 0) lines.push(`Batch ${batch}: ${counted(inBatch, 'row')} in the outbox.`);
+  const corrected = tally.accepted - inBatch;
+  const earlier = batches.filter((name) => name !== batch).join(', ');
+  if (corrected > 0)
+    lines.push(`Corrected in an earlier import: ${counted(corrected, 'row')} (batch ${earlier}).`);
   if (estimate) lines.push(`${estimateText(estimate)}.`);
   if (!waits && batches.length > 0)
     lines.push('They are sent by "feedback-mirror start", or now by the same command with --wait.');

@@ -319,12 +319,11 @@ async function report(context: Context, request: Request, run: Run, options: Run
     import('../outbox/import/questions.ts'),
   ]);
   const { store, clock } = run.sending;
-  const waiting = batches.includes(batch) ? batch : null;
+  const only = batches.length === 1 ? (batches[0] ?? null) : null;
   const estimate =
-    batches.length === 0
-      ? null
-      : estimateWaiting(store, waiting, context.settings.pushPerMinute, clock.now());
-  const outcome = { batch, batches, results: options.results ?? null, estimate };
+    batches.length === 0 ? null : estimateWaiting(store, only, context.settings.pushPerMinute, clock.now());
+  const inBatch = Object.values(store.counts(batch)).reduce((sum, n) => sum + n, 0);
+  const outcome = { batch, batches, inBatch, results: options.results ?? null, estimate };
   const facts = request.facts();
   const open = facts ? rowQuestions({ columns: facts, tally, unknownBoards: [], choices: request }) : [];
   if (!context.json) words.printIntake(context, tally, { ...outcome, open }, wait);

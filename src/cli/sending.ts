@@ -117,11 +117,16 @@ export async function paceText(
   return estimate && waitMs >= NOTICED_MS ? `The next post leaves in ${durationText(waitMs)} ${why}` : null;
 }
 
-/** Whatever ended the waiting, the rows are safe: that is said, with what to do about it. */
-function withAdvice(error: unknown, rows: number, goOn: string): unknown {
+/** Whatever ended the waiting, the rows are safe. The message says so, and what to do. A paused import waits for a person, so `goOn` would not help. */
+export function withAdvice(error: unknown, rows: number, goOn: string): unknown {
   const code = codeOf(error);
   if (code === 'internal' || code === 'storage') return error;
-  const advice = code === 'unauthorised' && error instanceof AppError ? ` ${error.hint}` : '';
-  const hint = `Nothing is lost: ${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'} in the outbox.${advice} ${goOn}`;
+  const isPaused = code === 'partial';
+  const hints = [
+    `Nothing is lost: ${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'} in the outbox.`,
+    ...(error instanceof AppError && (isPaused || code === 'unauthorised') ? [error.hint] : []),
+    ...(isPaused ? [] : [goOn]),
+  ];
+  const hint = hints.join(' ');
   return new AppError(code, messageOf(error), { cause: error, hint });
 }

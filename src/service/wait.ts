@@ -144,8 +144,8 @@ function outageWatch({ clock, gate, settings }: Pick<App, 'clock' | 'gate' | 'se
 }
 
 function pausedBatch(batch: string): AppError {
-  return new AppError('interrupted', 'the import was paused', {
-    hint: `Go on with "feedback-mirror outbox resume --batch ${batch}".`,
+  return new AppError('partial', 'the import is paused', {
+    hint: `To continue, run "feedback-mirror outbox resume --batch ${batch}".`,
   });
 }
 

@@ -26,7 +26,14 @@ function printed(work: (context: Context) => void): string[] {
 }
 
 describe('what an import says', () => {
-  const outcome = { batch: 'b2', batches: ['b1', 'b2'], results: null, estimate: ESTIMATE, open: [] };
+  const outcome = {
+    batch: 'b2',
+    batches: ['b1', 'b2'],
+    inBatch: 4,
+    results: null,
+    estimate: ESTIMATE,
+    open: [],
+  };
   const said = (tally: Partial<Tally> = {}, more: Partial<typeof outcome> = {}, waits = false) =>
     printed((context) => printIntake(context, { ...TALLY, ...tally }, { ...outcome, ...more }, waits));
 
@@ -49,16 +56,24 @@ describe('what an import says', () => {
   });
 
   it('is where the rows are, and how they are sent unless they are waited for', () => {
-    const where = (lines: string[]) => lines.filter((line) => /^Batch|^They are|^Nothing/.test(line));
+    const where = (lines: string[]) =>
+      lines.filter((line) => /^Batch|^Corrected|^They are|^Nothing/.test(line));
     const start = 'They are sent by "feedback-mirror start", or now by the same command with --wait.';
     assert.deepEqual(where(said()), ['Batch b2: 4 rows in the outbox.', start]);
     assert.deepEqual(where(said({}, {}, true)), ['Batch b2: 4 rows in the outbox.']);
-    assert.deepEqual(where(said({ accepted: 1 }, { batches: ['b1'] })), [
-      'Batch b1: 1 row in the outbox.',
+    assert.deepEqual(where(said({}, { inBatch: 3 })), [
+      'Batch b2: 3 rows in the outbox.',
+      'Corrected in an earlier import: 1 row (batch b1).',
       start,
     ]);
-    assert.deepEqual(where(said({ accepted: 0 }, { batches: [] })), ['Nothing in this file is new.']);
-    assert.deepEqual(where(said({ accepted: 0 }, { batches: ['b1'] })), [
+    assert.deepEqual(where(said({ accepted: 1 }, { batches: ['b1'], inBatch: 0 })), [
+      'Corrected in an earlier import: 1 row (batch b1).',
+      start,
+    ]);
+    assert.deepEqual(where(said({ accepted: 0 }, { batches: [], inBatch: 0 })), [
+      'Nothing in this file is new.',
+    ]);
+    assert.deepEqual(where(said({ accepted: 0 }, { batches: ['b1'], inBatch: 0 })), [
       'Nothing in this file is new.',
       start,
     ]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { paceText } from '../../src/cli/sending.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { paceText, withAdvice } from '../../src/cli/sending.ts';
 import { push } from '../../src/outbox/send/push.ts';
 import { benchFor } from '../outbox/bench.ts';
 
@@ -16,5 +17,21 @@ describe('a command that waits for its rows', () => {
     );
     clock.advance(7001);
     assert.equal(await text(), null);
+  });
+});
+
+describe('a wait that ends early', () => {
+  const GO_ON = 'Run the same command again.';
+  const adviceFor = (...[code, hint]: ['partial' | 'unauthorised' | 'interrupted', string]) => {
+    const said = withAdvice(new AppError(code, 'it ended', { hint }), 2, GO_ON);
+    assert.ok(said instanceof AppError && said.code === code);
+    return said.hint;
+  };
+
+  it('names what continues it: the command alone does not continue a paused import', () => {
+    const safe = 'Nothing is lost: 2 rows wait in the outbox.';
+    assert.equal(adviceFor('partial', 'Resume it.'), `${safe} Resume it.`);
+    assert.equal(adviceFor('unauthorised', 'Put a new token.'), `${safe} Put a new token. ${GO_ON}`);
+    assert.equal(adviceFor('interrupted', 'A hint of the reader.'), `${safe} ${GO_ON}`);
   });
 });
