@@ -144,7 +144,11 @@ describe('the doctor', () => {
     const { state, detail, advice } = (await found(input)).get('trouble') ?? {};
     assert.deepEqual(
       [state, detail, advice],
-      ['warn', 'the service refused the token', 'Put a new one in .env or sources.yaml, no restart needed.'],
+      [
+        'warn',
+        'the feedback service refused the token',
+        'Put a new one in .env or sources.yaml, no restart needed.',
+      ],
     );
     chmodSync(input.mirror.path, 0o644);
     assert.match((await found(input)).get('mirror')?.detail ?? '', /open to other users/);

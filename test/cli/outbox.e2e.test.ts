@@ -166,7 +166,10 @@ describe('feedback-mirror outbox', () => {
     await store.setPaused('the upstream refused the token (401)');
     await store.close();
     const { stdout } = await site.run(['status']);
-    assert.match(stdout, /\n! the service refused the token: put a new one in \.env or sources\.yaml, /);
+    assert.match(
+      stdout,
+      /\n! the feedback service refused the token: put a new one in \.env or sources\.yaml, /,
+    );
     const json = JSON.parse((await site.run(['status', '--json'])).stdout) as {
       outbox: { states: Record<string, number>; paused: string };
     };

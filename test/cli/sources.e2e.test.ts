@@ -75,7 +75,7 @@ describe('commands with several sources', () => {
       ]),
       [
         ['acme', 30, false],
-        ['beta', 0, true, 'the service refused the token'],
+        ['beta', 0, true, 'the feedback service refused the token'],
       ],
     );
     const doctor = await run(['doctor', '--json']);

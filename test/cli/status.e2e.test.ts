@@ -91,7 +91,7 @@ describe('feedback-mirror status', () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /\n! many rows vanished at once, so their deletions are held since .* \(30 posts; 61 comments\): look at the service; .*--accept-deletes/,
+      /\n! many rows vanished at once, so their deletions are held since .* \(30 posts; 61 comments\): look at the feedback service; .*--accept-deletes/,
     );
     assert.match(
       stdout,

@@ -27,7 +27,7 @@ describe('the doctor about passes that fail', () => {
     assert.equal(state, 'warn');
     assert.match(
       detail,
-      /^the service answers something unexpected since .* \(the answer is no list envelope: next is missing\)$/,
+      /^the feedback service answers something unexpected since .* \(the answer is no list envelope: next is missing\)$/,
     );
     assert.equal(advice, 'Check FEEDBACK_BASE_URL; nothing is deleted meanwhile.');
     assert.deepEqual(runbook, ['docs/operations.md#bad-answers']);

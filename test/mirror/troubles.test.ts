@@ -37,7 +37,7 @@ describe('the troubles of a mirror', () => {
       paused: 'the upstream refused the token (401) at 2026-11-18T10:09:00.000Z',
     };
     assert.deepEqual(texts(facts), [
-      'the service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed',
+      'the feedback service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed',
     ]);
   });
 
@@ -58,7 +58,7 @@ describe('the troubles of a mirror', () => {
       'comments, page 3, at the.host failed (5 attempts)',
     ].map((what) => failed('unreachable', `Listing ${what}: the connection was refused.`));
     assert.deepEqual(texts({ failures }), [
-      'the service is down or out of reach since 10:02 (the connection was refused): check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+      'the feedback service is down or out of reach since 10:02 (the connection was refused): check the feedback service or FEEDBACK_BASE_URL; the mirror tries again by itself',
     ]);
   });
 
@@ -66,11 +66,14 @@ describe('the troubles of a mirror', () => {
     const [away = ''] = texts({ failures: [failed('unreachable', 'the connection was refused.')] });
     assert.match(
       away,
-      /^the service is down or out of reach since 10:02 \(the connection was refused\): check the service/,
+      /^the feedback service is down or out of reach since 10:02 \(the connection was refused\): check the feedback service/,
     );
     const closed = { since: TEN, until: '2026-11-18T10:20:00.000Z' };
     const [throttled = ''] = texts({ closed });
-    assert.match(throttled, /^the service asks for no calls since 10:02, until 10:20: nothing is lost/);
+    assert.match(
+      throttled,
+      /^the feedback service asks for no calls since 10:02, until 10:20: nothing is lost/,
+    );
     assert.deepEqual(texts({ closed: { since: TEN, until: '2026-11-18T10:14:59.000Z' } }), []);
     assert.deepEqual(
       texts({ closed: { since: '2026-11-18T10:14:58.000Z', until: '2026-11-18T10:15:02.000Z' } }),
@@ -109,9 +112,9 @@ describe('the troubles of a mirror', () => {
       told.map((text) => text.replace(/\): .*$/, ')')),
       [
         'nothing can be written to the disk since 10:02 (the disk is full)',
-        'the service answers something unexpected since 10:02 (no envelope)',
+        'the feedback service answers something unexpected since 10:02 (no envelope)',
         'many rows vanished at once, so their deletions are held since 10:02 (1 comment)',
-        'the service leaves rows out of a list since 10:02 (comments: 4 rows came on two pages)',
+        'the feedback service leaves rows out of a list since 10:02 (comments: 4 rows came on two pages)',
       ],
     );
   });

@@ -259,7 +259,7 @@ describe('a list', () => {
       'has the words of the trouble that keeps it from being read, and no others',
       { posts: { sweepDueAt: NOW - 91 * SECOND }, troubles: { ...NO_TROUBLES, failures: [REFUSED] } },
       'posts',
-      /^posts: the service refused the token since \d\d:02 \w+$/,
+      /^posts: the feedback service refused the token since \d\d:02 \w+$/,
     ],
     [
       'is too old when that other one does not end',
@@ -326,7 +326,7 @@ describe('the outbox', () => {
       'says why it is paused',
       { outbox: { paused: 'the upstream refused the token' } },
       'outbox',
-      /sending is paused: the service refused the token/,
+      /sending is paused: the feedback service refused the token/,
     ],
     [
       'says which board takes no posts, for which no restart helps',

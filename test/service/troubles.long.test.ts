@@ -35,7 +35,7 @@ describe('a service in trouble with its upstream', () => {
     await saysEverywhere(
       site,
       service,
-      /the service refused the token since .*: put a new one in \.env or sources\.yaml, no restart needed/,
+      /the feedback service refused the token since .*: put a new one in \.env or sources\.yaml, no restart needed/,
     );
     const checksNow = async () =>
       (
@@ -47,7 +47,7 @@ describe('a service in trouble with its upstream', () => {
     assert.doesNotMatch(checks.map(({ detail }) => detail).join('\n'), /may be called|none runs/);
     assert.equal(checks.find(({ name }) => name === 'upstream')?.ok, false);
     const doctor = await site.run(['doctor']);
-    assert.match(doctor.stdout, /the service refused the token since/);
+    assert.match(doctor.stdout, /the feedback service refused the token since/);
     const says = async (said: RegExp) => said.test((await troublesOf(service)).join('\n'));
     await settings('a wrong one');
     await until('it says that the new token cannot be used', () =>
@@ -72,7 +72,11 @@ describe('a service in trouble with its upstream', () => {
     const service = await startService(site, { SYNC_HEAD_EVERY: '1s' });
     await until('it is well', () => isReady(service));
     site.sandbox.faults.set('throttle retry-after=600');
-    await saysEverywhere(site, service, /the service asks for no calls since .*, until .*: nothing is lost/);
+    await saysEverywhere(
+      site,
+      service,
+      /the feedback service asks for no calls since .*, until .*: nothing is lost/,
+    );
     await service.stop();
 
     const other = await openSite(t);
@@ -82,7 +86,7 @@ describe('a service in trouble with its upstream', () => {
     await saysEverywhere(
       other,
       away,
-      /the service is down or out of reach since .* \(.*connection.*\): check the service/,
+      /the feedback service is down or out of reach since .* \(.*connection.*\): check the feedback service/,
     );
     await until('the breaker is open, which changes nothing', async () => {
       const { checks } = (await (await fetch(`${away.url}/readyz`)).json()) as {

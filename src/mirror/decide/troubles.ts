@@ -50,25 +50,28 @@ export interface Trouble {
 export const TROUBLES = {
   'disk-full': ['nothing can be written to the disk', 'make room on it; everything continues by itself'],
   'token-refused': [
-    'the service refused the token',
+    'the feedback service refused the token',
     'put a new one in .env or sources.yaml, no restart needed',
   ],
   'upstream-away': [
-    'the service is down or out of reach',
-    'check the service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+    'the feedback service is down or out of reach',
+    'check the feedback service or FEEDBACK_BASE_URL; the mirror tries again by itself',
   ],
-  throttled: ['the service asks for no calls', 'nothing is lost, and everything continues by itself'],
+  throttled: [
+    'the feedback service asks for no calls',
+    'nothing is lost, and everything continues by itself',
+  ],
   'bad-answers': [
-    'the service answers something unexpected',
+    'the feedback service answers something unexpected',
     'check FEEDBACK_BASE_URL; nothing is deleted meanwhile',
   ],
   'sweeps-fail': ['a list cannot be read', 'the log of the service says more; the mirror keeps what it has'],
   'deletions-held': [
     'many rows vanished at once, so their deletions are held',
-    'look at the service; if they are gone, accept them on the page Sync or with "feedback-mirror sync --accept-deletes"',
+    'look at the feedback service; if they are gone, accept them on the page Sync or with "feedback-mirror sync --accept-deletes"',
   ],
   'list-incomplete': [
-    'the service leaves rows out of a list',
+    'the feedback service leaves rows out of a list',
     'ask its operator to sort the list by date and id; rows that were seen once stay',
   ],
 } as const satisfies Partial<Record<Symptom, readonly [what: string, advice: string]>>;
@@ -242,7 +245,7 @@ function withTimes(text: string, timeOf: (iso: string) => string): string {
   return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, timeOf);
 }
 
-/** The sentence about it: `the service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed`. */
+/** The sentence about it: `the feedback service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed`. */
 export function troubleText(trouble: Trouble, timeOf: (iso: string) => string): string {
   return `${troubleClause(trouble, timeOf)}: ${trouble.advice}`;
 }
