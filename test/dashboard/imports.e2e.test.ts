@@ -197,7 +197,7 @@ describe('importing over HTTP', () => {
       ],
     );
     assert.match(preview.lost ?? '', /statuses \(Status\), votes \(Votes\)/);
-    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /stands there 3 times/);
+    assert.match(detailOf(await site.send(`/data/imports/${id}/commit`, {})), /comes 3 times/);
     assert.equal(await rowsIn(site), 0);
     const choices = { acceptRepeatedTitles: true, includeClosed: true };
     const answered = await site.post<ImportState>(`/data/imports/${id}/preview`, choices);

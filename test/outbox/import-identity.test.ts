@@ -132,9 +132,13 @@ describe('questions about the rows of a file', () => {
       input: inputOf(titled('intercom', 'intercom', 'intercom', 'x', 'y')),
     };
     await assert.rejects(importFile(bench, 'one', request), {
-      message:
-        /^2 of 5 rows have the title of another row; “intercom” stands there 3 times; nothing was imported$/,
+      message: /^2 of 5 rows have the title of another row; “intercom” comes 3 times; nothing was imported$/,
       hint: /Is “title” the column of the titles\? Yes, send them so: --accept-repeated-titles/,
+    });
+    const boards = 'board,title\nBugs?,same\nbugs,same\nbugs,same\nbugs,same\nbugs,same\n';
+    await assert.rejects(importFile(bench, 'one', { ...request, input: inputOf(boards) }), {
+      message: /^no board is known by these names: "Bugs\?".*; 4 of 5 rows have the title of another row/,
+      hint: /^Say which board each is: .*\nIs “title” the column of the titles\?/,
     });
     await importFile(bench, 'one', { ...request, acceptRepeatedTitles: true });
     assert.deepEqual(counts((await importFile(bench, 'two', request)).tally), [5, 0, 5, 0]);

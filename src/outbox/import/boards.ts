@@ -148,21 +148,26 @@ function noteAgain(noted: UnknownBoard, board: string): void {
     alsoWritten.push(board);
 }
 
+/** Why nothing of a file was imported, and what to do about it. */
+export interface Refusal {
+  problem: string;
+  hint: string;
+}
+
 /** A file with an unknown board is refused whole: a person who meant other boards would have to find the posts again. */
-export function refuseUnknownBoards({ unknownBoards: boards }: UnknownBoards): void {
+export function unknownBoardsRefusal({ unknownBoards: boards }: UnknownBoards): Refusal[] {
   const [first] = boards;
-  if (!first) return;
+  if (!first) return [];
   const named = boards.slice(0, 10).map(({ board, rows, suggestions: [meant] }) => {
     const perhaps = meant === undefined ? '' : `, perhaps ${meant}`;
     return `"${board}" (${rows === 1 ? '1 row' : `${rows} rows`}${perhaps})`;
   });
   const more = boards.length > 10 ? ` and ${boards.length - 10} more` : '';
   const example = `--board-map "${first.board}=${first.suggestions[0] ?? 'slug'}"`;
-  throw new AppError(
-    'usage',
-    `no board is known by these names: ${named.join(', ')}${more}; nothing was imported`,
+  return [
     {
+      problem: `no board is known by these names: ${named.join(', ')}${more}`,
       hint: `Say which board each is: ${example} ("${first.board}=" leaves its rows out), --board SLUG for all rows, or --accept-unknown-boards.`,
     },
-  );
+  ];
 }

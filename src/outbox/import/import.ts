@@ -12,10 +12,11 @@ import {
   type BoardChoices,
   type BoardChooser,
   boardChooser,
-  refuseUnknownBoards,
+  type Refusal,
   type UnknownBoard,
   type UnknownBoards,
   unknownBoards,
+  unknownBoardsRefusal,
 } from './boards.ts';
 import type { Question } from './csv/questions.ts';
 import { openCsv } from './csv/read.ts';
@@ -24,7 +25,7 @@ import { type Duplicate, type DuplicateSearch, type Duplicates, openDuplicateSea
 import type { Input } from './input.ts';
 import { intake, type RowVerdict, type Sink, type Tally } from './intake.ts';
 import { type Preview, previewSink } from './preview.ts';
-import { lostText, rowQuestions } from './questions.ts';
+import { lostText, REPEATED_TITLES, rowQuestions } from './questions.ts';
 
 /** How the file was read. */
 export type FileFacts = Pick<
@@ -229,7 +230,7 @@ export async function surveyFile(reads: ImportReads, request: ImportRequest): Pr
   const { unknownBoards: boards, moreUnknownBoards } = unknown;
   const found = open(columns, seen, boards, request);
   // Each row is looked up only here: that costs as much as an import, and few files need it.
-  const isRepeated = found.questions.some(({ id }) => id === 'repeated-titles');
+  const isRepeated = found.questions.some(({ id }) => id === REPEATED_TITLES);
   const tally = isRepeated ? await survey(async (rows) => reads.known(rows).map(newOrNot)) : seen;
   return {
     unknownBoards: boards,
@@ -243,13 +244,20 @@ const newOrNot = (known: KnownRow | null): RowVerdict =>
 
 /** A file is not taken in part: a person who meant another column or board would have to find the posts again. */
 function refuseOpenQuestions(survey: FileSurvey): void {
-  refuseUnknownBoards(survey);
-  const open = survey.questions.find(({ isBlocking }) => isBlocking);
-  if (!open) return;
-  const answers = open.answers.flatMap(({ text, flag }) => (flag === null ? [] : [`${text}: ${flag}`]));
-  throw new AppError('usage', `${open.problem}; nothing was imported`, {
-    hint: `${open.question} ${answers.join('. ')}`,
+  const refusals = [
+    ...unknownBoardsRefusal(survey),
+    ...survey.questions.flatMap((open) => (open.id === REPEATED_TITLES ? [refusalOf(open)] : [])),
+  ];
+  if (refusals.length === 0) return;
+  const problems = refusals.map(({ problem }) => problem);
+  throw new AppError('usage', `${problems.join('; ')}; nothing was imported`, {
+    hint: refusals.map(({ hint }) => hint).join('\n'),
   });
+}
+
+function refusalOf({ problem, question, answers }: Question): Refusal {
+  const flags = answers.flatMap(({ text, flag }) => (flag === null ? [] : [`${text}: ${flag}`]));
+  return { problem, hint: `${question} ${flags.join('. ')}` };
 }
 
 interface OutboxSink extends Sink {

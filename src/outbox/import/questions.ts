@@ -21,6 +21,8 @@ export function rowQuestions({ columns, tally, unknownBoards, choices }: RowFind
   ];
 }
 
+export const REPEATED_TITLES = 'repeated-titles';
+
 /** Fewer rows tell nothing. */
 const FEW_ROWS = 5;
 
@@ -32,8 +34,8 @@ function repeatedTitles({ mapping, otherTitles }: RowFindings['columns'], { titl
   const send = { acceptRepeatedTitles: true };
   return [
     {
-      id: 'repeated-titles',
-      problem: `${grouped(repeated)} of ${counted(rows, 'row')} have the title of another row; ${quoted(most.title)} stands there ${grouped(most.rows)} times`,
+      id: REPEATED_TITLES,
+      problem: `${grouped(repeated)} of ${counted(rows, 'row')} have the title of another row; ${quoted(most.title)} comes ${grouped(most.rows)} times`,
       question: `Is ${quoted(header)} the column of the titles?`,
       note: null,
       answers: [
