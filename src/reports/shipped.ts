@@ -144,6 +144,14 @@ function notesOn({ entered, meant, open, isToTell }: Told): string[] {
     notes.push(`Left out: ${counted(toldBefore, 'person who was', 'people who were')} told already.`);
   if (silent > 0)
     notes.push(`Left out: ${counted(silent, 'person', 'people')} whose address the service does not show.`);
-  if (lonely.length > 0) notes.push(`Nobody is left to tell of ${lonely.map((id) => `#${id}`).join(', ')}.`);
+  if (lonely.length > 0) {
+    const named = lonely.slice(0, MOST_NAMED).map((id) => `#${id}`);
+    const more = lonely.length - named.length;
+    const those = more > 0 ? `${named.join(', ')} and ${counted(more, 'more post')}` : named.join(', ');
+    notes.push(`Nobody is left to tell of ${those}.`);
+  }
   return notes;
 }
+
+/** So many posts of a note are named. */
+const MOST_NAMED = 10;

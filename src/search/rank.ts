@@ -59,8 +59,8 @@ function isRankable(posts: number): boolean {
 
 export type Rank = ReturnType<typeof ranking>;
 
-/** Questions to the index of posts, each bounded by what it reads and not by the size of the mirror. */
-export function ranking(db: Db) {
+/** How many posts have a word. */
+function sizer(db: Db, shareOf: (beginning: string) => number) {
   const newestId = scalar(db)<[], number | null>('SELECT max(id) FROM posts');
   const sample = db.prepare<[string], { found: number; oldest: number }>(SEARCH_SQL.sample);
 
@@ -81,7 +81,6 @@ export function ranking(db: Db) {
     frequent.set(match, posts);
     return posts;
   };
-  const { beginnings, having, shareOf } = newestScan(db);
   const size = (terms: readonly Term[]): Sized[] =>
     terms.map((term) => {
       const [words = []] = term.phrases;
@@ -92,6 +91,13 @@ export function ranking(db: Db) {
         : estimate(matchTerm(term));
       return { term, posts };
     });
+  return { newestId: (): number => newestId.get() ?? 0, estimate, size };
+}
+
+/** Questions to the index of posts, each bounded by what it reads and not by the size of the mirror. */
+export function ranking(db: Db) {
+  const { beginnings, having, shareOf } = newestScan(db);
+  const { newestId, estimate, size } = sizer(db, shareOf);
   const conditionOf = conditions(db);
   const ask = (sql: (condition: string) => string, bound: object, { filter, limit }: Scope): Scored[] => {
     const { condition, wanted } = conditionOf(filter);
@@ -105,8 +111,7 @@ export function ranking(db: Db) {
     return ask(sql, { match, whole }, scope);
   };
   const newest = (match: string, scope: Scope, posts = estimate(match)): Scored[] => {
-    const last = newestId.get() ?? 0;
-    const floor = Math.floor(last * (1 - Math.min(1, COMMON / posts)));
+    const floor = Math.floor(newestId() * (1 - Math.min(1, COMMON / posts)));
     const inTitle = ask(SEARCH_SQL.newest, { match: `title : (${match})`, floor }, scope);
     if (inTitle.length >= scope.limit) return inTitle;
     const known = new Set(inTitle.map(({ id }) => id));

@@ -4,7 +4,9 @@ import Database from 'better-sqlite3';
 import { readCustomers } from '../../src/segments/file.ts';
 import { openSegmentStore } from '../../src/segments/store.ts';
 import { openToldStore } from '../../src/segments/told.ts';
-import { pick, type Story, tell, UPSTREAM } from '../reports/story.ts';
+import { pick, type Story, TESS, tell, UPSTREAM, write } from '../reports/story.ts';
+import { aPost, range } from '../support/rows.ts';
+import { sweep } from '../support/steps.ts';
 
 /** Post 101 of Ann, on which Bob commented, became Done on 21 January. Tess of the team commented too. */
 const DELIVERED = Date.parse('2026-01-21T00:00:00.000Z');
@@ -69,6 +71,21 @@ describe('the report shipped', () => {
     const db = new Database(path, { readonly: true });
     assert.deepEqual(db.prepare('SELECT told_by FROM told_people').pluck().all(), ['mia', 'mia']);
     db.close();
+  });
+
+  it('names a few of many posts of which nobody is left to tell', async (t) => {
+    const { ask } = await write(t, async (store) => {
+      for (const [day, name] of [
+        [0, 'Open'],
+        [20, 'Done'],
+      ] as const) {
+        const status = { id: day + 1, name, color: '#333333' };
+        const posts = range(1, 12).map((id) => aPost(id, { creator: TESS, status }));
+        await sweep(store, 'posts', posts, day * 1440);
+      }
+    });
+    const notes = (await ask('shipped')).notes.join('\n');
+    assert.match(notes, /Nobody is left to tell of (#\d+, ){9}#\d+ and 2 more posts\./);
   });
 
   it('leaves out people without an address, and says so', async (t) => {

@@ -78,20 +78,10 @@ function sourceOf(source: Source) {
   return { table, order, columns: known, key, keySql };
 }
 
-/** Keeps the columns up to date, a chunk a transaction. */
-export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES } = {}) {
-  const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
-  const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
+/** Packs rows from the tables. */
+function chunkWriter(db: Db, chunk: number) {
   const write = db.prepare(`
     INSERT INTO report_columns (source, name, first, rows, data) VALUES (?, ?, ?, ?, ?)`);
-  const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
-  const changes = db.prepare<[Source], { n: number; least: number }>(`
-    SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?`);
-  const settle = db.prepare('DELETE FROM report_changes WHERE source = ? AND id BETWEEN ? AND ?');
-  const chunkAt = scalar(db)<[Source, number], number | null>(`
-    SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?`);
-  const chunkAfter = scalar(db)<[Source, number], number | null>(`
-    SELECT min(first) FROM report_columns WHERE source = ? AND first > ?`);
 
   const pack = (source: Source, from: number, to: number): void => {
     const { table, keySql, order, columns } = sourceOf(source);
@@ -112,6 +102,23 @@ export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES
     const sql = `SELECT ${keySql} FROM ${table} WHERE ${keySql} >= ? ORDER BY ${keySql} LIMIT 1 OFFSET ${chunk - 1}`;
     return scalar(db)<[number], number>(sql).get(from);
   };
+  return { pack, endOf };
+}
+
+/** Keeps the columns up to date, a chunk a transaction. */
+export function columnPacker(db: Db, { chunk = CHUNK, mostChanges = MOST_CHANGES } = {}) {
+  const { pack, endOf } = chunkWriter(db, chunk);
+  const lasts = scalar(db)<[Source], number>('SELECT last FROM report_packed WHERE source = ?');
+  const setLast = db.prepare('UPDATE report_packed SET last = ? WHERE source = ?');
+  const drop = db.prepare('DELETE FROM report_columns WHERE source = ? AND first = ?');
+  const changes = db.prepare<[Source], { n: number; least: number }>(`
+    SELECT count(*) AS n, min(id) AS least FROM report_changes WHERE source = ?`);
+  const settle = db.prepare('DELETE FROM report_changes WHERE source = ? AND id BETWEEN ? AND ?');
+  const chunkAt = scalar(db)<[Source, number], number | null>(`
+    SELECT max(first) FROM report_columns WHERE source = ? AND first <= ?`);
+  const chunkAfter = scalar(db)<[Source, number], number | null>(`
+    SELECT min(first) FROM report_columns WHERE source = ? AND first > ?`);
+
   /** False where less than a chunk of rows is not packed yet. */
   const packNew = (source: Source): boolean => {
     const from = (lasts.get(source) ?? -1) + 1;
