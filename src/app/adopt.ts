@@ -49,7 +49,8 @@ function settle(settings: Settings, path: string, dataDir: string): void {
 /** Everything but locks, what tells of a service, and folders of other mirrors. */
 function entriesOf(folder: string, names: readonly string[]): string[] {
   return readdirSync(folder).filter((name) => {
-    if (names.includes(name) || name === 'service.json' || /\.lock(\.holder)?$/.test(name)) return false;
+    if (names.includes(name) || name === 'service.json' || /\.lock(\.holder|-journal)?$/.test(name))
+      return false;
     return name === 'backup' || !existsSync(join(folder, name, 'mirror.db'));
   });
 }

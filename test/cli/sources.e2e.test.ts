@@ -115,5 +115,7 @@ describe('commands with several sources', () => {
     assert.equal(status.outbox.states.ready, 1);
     const again = await run(['sources', 'adopt', 'acme', '--from', 'old/data']);
     assert.equal(again.code, 0, again.stderr);
+    // The lock of the adoption itself stays where it is.
+    assert.match(again.stdout, /^0 files and folders/);
   });
 });
