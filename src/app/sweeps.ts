@@ -1,4 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { type LoadInput, readDotenv } from '../../config/load.ts';
 import type { RequestInfo } from '../api/options.ts';
 import { AppError, errorFrom, type ToldFailure } from '../base/errors.ts';
@@ -6,13 +8,13 @@ import { ownFile } from '../base/program.ts';
 import type { Pass } from '../mirror/decide/types.ts';
 import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
 
-/** Sweeps a list outside of this thread. */
+/** Sweeps a list outside of this process. */
 export type Sweep = (
   request: SyncRequest,
   around: { signal: AbortSignal; onPage: (pass: Pass) => void },
 ) => Promise<SyncOutcome>;
 
-/** What goes to the thread, and what comes back. */
+/** What goes to the process of the sweeps, and what comes back. */
 export type SweepOrder =
   | { id: number; input: LoadInput; request: SyncRequest; cacheKb: number }
   | { id: number; stop: true };
@@ -33,16 +35,21 @@ interface UnderWay {
 /** What SQLite keeps in memory for all sweeps together. */
 const CACHE_KB = 64_000;
 const LEAST_CACHE_KB = 2000;
-/** A thread without a sweep for so long ends, and gives its memory back. */
+/** A process without a sweep for so long ends, and gives its memory back. */
 const IDLE_MS = 60_000;
+/** As for `sync` in `src/launch.js`. */
+const V8_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=30'];
 
-/** The sweeps of all sources, in one thread beside the main one. The thread begins with the first sweep. */
+/**
+ * The sweeps of all sources, in one process beside the service. The process begins with the first sweep. A thread of the service would share
+ * locks of V8 and of malloc with it: measured on a busy machine, the service stood still for up to 180 ms while the thread had such a lock.
+ */
 export class Sweeps {
   readonly #underWay = new Map<number, UnderWay>();
   readonly #idle = setTimeout(() => {
     if (this.#underWay.size === 0) void this.#end();
   }, IDLE_MS).unref();
-  #thread: Worker | undefined;
+  #child: ChildProcess | undefined;
   #last = 0;
   #cacheKb = CACHE_KB / 2;
 
@@ -50,7 +57,7 @@ export class Sweeps {
     this.#cacheKb = Math.max(LEAST_CACHE_KB, Math.floor(CACHE_KB / Math.max(2, sources)));
   }
 
-  /** The sweeps of one source. The thread reads its settings again, from what this one has read them from. */
+  /** The sweeps of one source. The process reads its settings again, from what this one has read them from. */
   of(input: LoadInput, onRequest: (info: RequestInfo) => void): Sweep {
     const given = { ...input, env: { ...input.env }, dotenv: readDotenv(input) };
     return (request, { signal, onPage }) => this.#run(given, request, { signal, onPage, onRequest });
@@ -83,31 +90,37 @@ export class Sweeps {
   }
 
   #tell(order: SweepOrder): void {
-    this.#thread ??= this.#begin();
-    this.#thread.postMessage(order);
+    this.#child ??= this.#begin();
+    this.#child.send(order);
   }
 
-  #begin(): Worker {
-    const started = new Worker(ownFile('./sweeps-thread.ts', import.meta.url));
-    // It must not keep the process alive.
+  #begin(): ChildProcess {
+    const started = fork(fileURLToPath(ownFile('./sweeps-child.ts', import.meta.url)), {
+      execArgv: V8_FLAGS,
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    // It must not keep the service alive.
     started.unref();
-    started.on('message', (news: SweepNews) => {
+    started.channel?.unref();
+    started.on('message', (message) => {
+      const news = message as SweepNews;
       const sweep = this.#underWay.get(news.id);
       if (sweep) take(sweep, news);
     });
     const lost = (cause?: unknown): void => {
-      if (this.#thread !== started) return;
-      this.#thread = undefined;
-      this.#rejectAll(new AppError('internal', 'the thread of the sweeps ended early', { cause }));
+      if (this.#child !== started) return;
+      this.#child = undefined;
+      this.#rejectAll(new AppError('internal', 'the process of the sweeps ended early', { cause }));
     };
-    started.once('error', lost).once('exit', () => lost());
+    started.on('error', lost).once('exit', () => lost());
     return started;
   }
 
   async #end(): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.terminate();
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.kill('SIGKILL')) await once(child, 'exit');
     this.#rejectAll(new AppError('interrupted', 'the service is stopping'));
   }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LoadInput } from '../../config/load.ts';
@@ -6,6 +8,7 @@ import { Sweeps } from '../../src/app/sweeps.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { SyncRequest } from '../../src/mirror/sweep/engine.ts';
 import { inMirror } from '../chaos/invariants/file.ts';
+import { CHECKOUT } from '../support/cli.ts';
 import { place, tokenOf } from './place.ts';
 
 const POSTS: SyncRequest = { resource: 'posts', mode: 'sweep', wait: false };
@@ -35,7 +38,7 @@ async function sourceOf(t: TestContext, options: { posts: number; faults?: strin
   return { sweep, sweeps, statuses, count };
 }
 
-describe('the thread of the sweeps', () => {
+describe('the process of the sweeps', () => {
   it('writes the mirror, and tells pages and requests while it sweeps', async (t) => {
     const { sweep, statuses, count } = await sourceOf(t, { posts: 45 });
     const rows: number[] = [];
@@ -62,6 +65,19 @@ describe('the thread of the sweeps', () => {
     const outcome = await sweep(POSTS, { signal, onPage() {} });
     assert.ok(outcome.done && outcome.summary.resumed > 0);
     assert.equal(count(), 300);
+  });
+
+  it('ends with the service, and not with a signal to all processes of the terminal', async () => {
+    const child = fork(join(CHECKOUT, 'src/app/sweeps-child.ts'), { serialization: 'advanced' });
+    const values = { SYNC_SWEEP_EVERY: 'sometimes' };
+    const input = { flags: {}, env: {}, cwd: '.', isTerminal: false, source: { name: 'acme', values } };
+    child.send({ id: 1, input, request: POSTS, cacheKb: 2000 });
+    const [{ failure }] = await once(child, 'message');
+    assert.equal(failure.code, 'usage');
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    child.disconnect();
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
   it('stops a sweep that is told to, and the next one continues from there', async (t) => {

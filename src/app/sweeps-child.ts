@@ -1,5 +1,4 @@
 import { getPriority, setPriority } from 'node:os';
-import { type MessagePort, parentPort } from 'node:worker_threads';
 import { loadSettings, type Settings } from '../../config/load.ts';
 import type { RequestInfo } from '../api/options.ts';
 import { systemClock } from '../base/clock.ts';
@@ -15,21 +14,18 @@ import type { SweepNews, SweepOrder } from './sweeps.ts';
 import { startTracing } from './tracing.ts';
 import { maskedLog, openClient, realToken, sharedGate } from './upstream.ts';
 
-// This file is the thread of `sweeps.ts`.
-if (parentPort) {
-  stepBack();
-  serve(parentPort);
-}
+// This file is the process of `sweeps.ts`. Pages and creates go first where the processor is busy.
+setPriority(Math.min(19, getPriority() + 5));
+// Ctrl-C reaches every process of the terminal. The service says which sweeps stop, and when this process ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.on('disconnect', () => process.exit());
+serve();
 
-/** Pages and creates of other sources go first where the processor is busy. Elsewhere than on Linux this would slow the whole process. */
-function stepBack(): void {
-  if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5));
-}
-
-function serve(port: MessagePort): void {
+function serve(): void {
   const underWay = new Map<number, AbortController>();
-  const tell = (news: SweepNews): void => port.postMessage(news);
-  port.on('message', (order: SweepOrder) => {
+  const tell = (news: SweepNews): void => void process.send?.(news);
+  process.on('message', (message) => {
+    const order = message as SweepOrder;
     const { id } = order;
     if ('stop' in order) {
       underWay.get(id)?.abort(new AppError('interrupted', 'the service is stopping'));
