@@ -8,6 +8,7 @@ import { inSource } from '../base/tracing.ts';
 import type { Pass } from '../mirror/decide/types.ts';
 import { openMirrorStore } from '../mirror/store/store.ts';
 import { type SyncOutcome, syncOnce } from '../mirror/sweep/engine.ts';
+import type { PassContext } from '../mirror/sweep/pages.ts';
 import { openServiceState } from '../state/state.ts';
 import { holder, mirrorOf } from './place.ts';
 import type { SweepNews, SweepOrder } from './sweeps.ts';
@@ -42,12 +43,41 @@ function serve(): void {
 
 type Ordered = Exclude<SweepOrder, { stop: true }>;
 
-/** Opened for one sweep: an idle source holds nothing here. */
+/** What the sweeps of one source share while one of them is under way: an idle source holds nothing here. */
+interface Opened {
+  sweeps: Set<number>;
+  parts: Promise<Parts>;
+}
+
+type Parts = Pick<PassContext, 'client' | 'store' | 'ahead'> & { name: string; close(): Promise<void> };
+
+const sources = new Map<number, Opened>();
+
 async function sweep(
-  { id, input, request, cacheKb }: Ordered,
+  order: Ordered,
   signal: AbortSignal,
   tell: (news: SweepNews) => void,
 ): Promise<SyncOutcome> {
+  const { id, source, request } = order;
+  const opened = sources.get(source) ?? { sweeps: new Set([id]), parts: open(order, tell) };
+  sources.set(source, opened);
+  opened.sweeps.add(id);
+  const onPage = (pass: Pass): void => tell({ id, page: { ...pass, state: null } });
+  try {
+    const { client, store, ahead, name } = await opened.parts;
+    const context = { client, store, ahead, clock: systemClock, signal, onPage };
+    return await inSource(name, () => syncOnce(context, request));
+  } finally {
+    opened.sweeps.delete(id);
+    if (opened.sweeps.size === 0) {
+      sources.delete(source);
+      await opened.parts.then(({ close }) => close()).catch(() => undefined);
+    }
+  }
+}
+
+/** The requests are told under any sweep of the source: they count for the source. */
+async function open({ source, input, cacheKb }: Ordered, tell: (news: SweepNews) => void): Promise<Parts> {
   const settings = loadSettings(input);
   const { token, log } = maskedLog(settings, realToken(settings, input), settings.logLevel);
   await traced(settings, log);
@@ -56,18 +86,23 @@ async function sweep(
     opened.push(part);
     return part;
   };
+  const close = async (): Promise<void> => {
+    while (opened.length > 0) await opened.pop()?.close();
+  };
   const mirror = { ...mirrorOf(settings), holder: holder('start') };
-  const onRequest = (call: RequestInfo): void => tell({ id, call });
-  const onPage = (pass: Pass): void => tell({ id, page: { ...pass, state: null } });
+  const onRequest = (call: RequestInfo): void => {
+    const [id] = sources.get(source)?.sweeps ?? [];
+    if (id !== undefined) tell({ id, call });
+  };
   try {
     const store = keep(openMirrorStore({ ...mirror, cacheKb }));
     const rateLimit = sharedGate(keep(openServiceState(mirror)), log);
     const url = settings.baseUrl?.href ?? '';
     const client = keep(openClient(settings, { url, token, log, rateLimit, env: input.env, onRequest }));
-    const context = { client, store, clock: systemClock, signal, ahead: settings.pagesAhead, onPage };
-    return await inSource(settings.source ?? '', () => syncOnce(context, request));
-  } finally {
-    while (opened.length > 0) await opened.pop()?.close();
+    return { client, store, ahead: settings.pagesAhead, name: settings.source ?? '', close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 

@@ -16,7 +16,7 @@ export type Sweep = (
 
 /** What goes to the process of the sweeps, and what comes back. */
 export type SweepOrder =
-  | { id: number; input: LoadInput; request: SyncRequest; cacheKb: number }
+  | { id: number; source: number; input: LoadInput; request: SyncRequest; cacheKb: number }
   | { id: number; stop: true };
 export type SweepNews = { id: number } & (
   | { page: Pass }
@@ -60,7 +60,9 @@ export class Sweeps {
   /** The sweeps of one source. The process reads its settings again, from what this one has read them from. */
   of(input: LoadInput, onRequest: (info: RequestInfo) => void): Sweep {
     const given = { ...input, env: { ...input.env }, dotenv: readDotenv(input) };
-    return (request, { signal, onPage }) => this.#run(given, request, { signal, onPage, onRequest });
+    const source = ++this.#last;
+    return (request, { signal, onPage }) =>
+      this.#run({ source, input: given, request }, { signal, onPage, onRequest });
   }
 
   async close(): Promise<void> {
@@ -69,8 +71,7 @@ export class Sweeps {
   }
 
   async #run(
-    input: LoadInput,
-    request: SyncRequest,
+    order: { source: number; input: LoadInput; request: SyncRequest },
     { signal, ...hooks }: Pick<UnderWay, 'onPage' | 'onRequest'> & { signal: AbortSignal },
   ): Promise<SyncOutcome> {
     signal.throwIfAborted();
@@ -80,7 +81,7 @@ export class Sweeps {
     this.#underWay.set(id, { ...hooks, resolve, reject });
     signal.addEventListener('abort', stop, { once: true });
     try {
-      this.#tell({ id, input, request, cacheKb: this.#cacheKb });
+      this.#tell({ id, ...order, cacheKb: this.#cacheKb });
       return await promise;
     } finally {
       signal.removeEventListener('abort', stop);

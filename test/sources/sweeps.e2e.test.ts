@@ -71,7 +71,7 @@ describe('the process of the sweeps', () => {
     const child = fork(join(CHECKOUT, 'src/app/sweeps-child.ts'), { serialization: 'advanced' });
     const values = { SYNC_SWEEP_EVERY: 'sometimes' };
     const input = { flags: {}, env: {}, cwd: '.', isTerminal: false, source: { name: 'acme', values } };
-    child.send({ id: 1, input, request: POSTS, cacheKb: 2000 });
+    child.send({ id: 1, source: 1, input, request: POSTS, cacheKb: 2000 });
     const [{ failure }] = await once(child, 'message');
     assert.equal(failure.code, 'usage');
     child.kill('SIGINT');
