@@ -166,7 +166,7 @@ describe('a search', () => {
     });
   }
 
-  it('refuses broken Unicode', async (t) => {
+  it('refuses words with broken Unicode as a mistake of the caller', async (t) => {
     const upstream = await startUpstream(t, (_, response) => json(response, []));
     assert.equal((await appError(clientOf(t, upstream.url).search('a\ud800'))).code, 'usage');
   });

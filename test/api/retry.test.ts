@@ -35,9 +35,10 @@ const now = Date.parse('2026-03-01T12:00:00Z');
 const at = (ms: number): string => new Date(now + ms).toUTCString();
 
 describe('Retry-After', () => {
-  it('is heard in seconds', () => assert.equal(retryAfterMs('120', undefined, now), 120_000));
+  it('makes the next attempt wait for as many seconds as it names', () =>
+    assert.equal(retryAfterMs('120', undefined, now), 120_000));
 
-  it('is heard in parts of a second, in the older forms of a date, and as the longest of several', () => {
+  it('is read in parts of a second, in the older forms of a date, and as the longest of several', () => {
     assert.equal(retryAfterMs('4.5', undefined, now), 4500);
     const then = Date.UTC(2026, 10, 6, 8, 49, 37);
     for (const form of ['Friday, 06-Nov-26 08:49:37 GMT', 'Fri Nov  6 08:49:37 2026'])

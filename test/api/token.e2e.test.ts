@@ -142,9 +142,10 @@ for (const [mode, auth] of MODES) {
       });
     }
 
-    it('when nobody listens', async (t) => await judge(t, 'http://127.0.0.1:1', auth));
+    it('is in no message where nothing listens at the address', async (t) =>
+      await judge(t, 'http://127.0.0.1:1', auth));
 
-    it('when the connection is closed at once', async (t) => {
+    it('is in no message where the connection is closed at once', async (t) => {
       const upstream = await startSocketServer(t, (socket) => socket.destroy());
       await judge(t, upstream.url, auth);
     });

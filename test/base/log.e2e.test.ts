@@ -57,7 +57,7 @@ for (const format of ['json', 'pretty'] as const) {
       });
     }
 
-    it('respects the level', () => {
+    it('has no line below its level', () => {
       const { log, text } = logTo(format, 'warn');
       log.info({ event }, 'quiet');
       log.warn({ event }, 'loud');

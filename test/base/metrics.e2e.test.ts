@@ -42,7 +42,7 @@ async function series(metrics: Metrics): Promise<Record<string, number>> {
 }
 
 describe('metrics', () => {
-  it('count what happened', async () => {
+  it('count requests, retries, passes and posts as they happen', async () => {
     const found = await series(busy(createMetrics()));
     const expected = {
       'upstream_requests_total{operation="listPosts",status="200"}': 1,

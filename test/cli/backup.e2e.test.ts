@@ -56,7 +56,7 @@ describe('backup', () => {
     assert.equal(passes[0]?.unchanged, 30);
   });
 
-  it('replaces no file', async (t) => {
+  it('refuses to replace a file that is there', async (t) => {
     const site = await openSite(t);
     await site.run(['sync']);
     const other = join(site.folder, 'other.db');

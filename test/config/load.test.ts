@@ -106,7 +106,7 @@ describe('a secret', () => {
 });
 
 describe('the settings', () => {
-  it('are frozen', () => {
+  it('cannot be changed once they are read', () => {
     const settings = load();
     assert.throws(() => Object.assign(settings, { logLevel: 'trace' }), TypeError);
     assert.throws(() => Object.assign(settings.origins, { logLevel: 'flag' }), TypeError);

@@ -63,7 +63,7 @@ describe('the handle for writing', () => {
 });
 
 describe('the handle for reading', () => {
-  it('cannot write', () =>
+  it('refuses every statement that writes', () =>
     withPath(async (path) => {
       openForWriting({ path, upstream }).close();
       const db = openForReading({ path, upstream });

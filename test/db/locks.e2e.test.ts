@@ -5,7 +5,7 @@ import type { MirrorStore } from '../../src/mirror/store/store.ts';
 import { story } from '../support/mirror.ts';
 
 describe('locks', () => {
-  story('one pass at a time over a resource, and the second is told who holds it', async (mirror) => {
+  story('let one pass at a time read a resource, and tell the second who holds it', async (mirror) => {
     const lock = await taken(mirror.store);
     const other = mirror.another();
     for (const store of [mirror.store, other]) {

@@ -38,7 +38,7 @@ describe('every reply', () => {
     }
   });
 
-  it('forbids everything inline', async (t) => {
+  it('forbids inline scripts and styles', async (t) => {
     const http = await open(t);
     assert.doesNotMatch(String((await ask(http, '/')).headers['content-security-policy']), /unsafe/);
   });

@@ -55,7 +55,7 @@ describe('a post is another one', () => {
     assert.ok(!isMatch({}, { board: '/b/bugs' }));
   });
 
-  it('but is the same post if only the spelling of its board’s address differs', () => {
+  it('is not assumed where only the spelling of its board’s address differs', () => {
     for (const board of ['/b/ideas', 'https://x.test/b/ideas/', 'ideas', '/b/Ideas?sort=new'])
       assert.ok(isMatch({}, { board }), board);
   });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import Database from 'better-sqlite3';
 import { type Definition, REPORT_NAMES, REPORTS } from '../../src/reports/catalogue.ts';
 import { calendarOf, momentOf } from '../../src/reports/moment.ts';
 import type { ReportRequest } from '../../src/reports/report.ts';
 import { readCustomers } from '../../src/segments/file.ts';
 import { openSegmentStore } from '../../src/segments/store.ts';
-import { NOW, pick, tell, UPSTREAM, write } from './story.ts';
+import { NOW, pick, table, tell, UPSTREAM, write } from './story.ts';
 
 const UTC = calendarOf('UTC');
 
@@ -42,6 +43,44 @@ describe('every report', () => {
       [null, null],
     ]);
     assert.deepEqual(pick(await story.ask('funnel'), 'status', 'posts', 'ever')[0], ['Open', 4, null]);
+  });
+
+  it('that takes a board is for each board the report of a mirror without the others', async (t) => {
+    // Where a board has few posts, climbers are judged by all boards.
+    const names = REPORT_NAMES.filter((name) => {
+      const takes: readonly string[] = REPORTS[name].takes;
+      return (
+        name !== 'climbers' &&
+        takes.includes('board') &&
+        !takes.includes('post') &&
+        !('groups' in REPORTS[name])
+      );
+    });
+    const since = '2026-01-01';
+    for (const board of ['Features', 'Bugs']) {
+      const story = await tell(t);
+      const rowsOf = async (asked: Partial<ReportRequest>) => {
+        const answers = names.map(async (name) => {
+          const takes: readonly string[] = REPORTS[name].takes;
+          return [
+            name,
+            table(await story.ask(name, { ...asked, ...(takes.includes('since') && { since }) })),
+          ];
+        });
+        return Object.fromEntries(await Promise.all(answers));
+      };
+      const narrowed = await rowsOf({ board });
+      const db = new Database(story.path);
+      db.pragma('foreign_keys = OFF');
+      const others =
+        'post_id IN (SELECT p.id FROM posts p JOIN boards b ON b.id = p.board_id WHERE b.name <> ?)';
+      for (const from of ['comments', 'post_versions'])
+        db.prepare(`DELETE FROM ${from} WHERE ${others}`).run(board);
+      db.prepare('DELETE FROM posts WHERE board_id IN (SELECT id FROM boards WHERE name <> ?)').run(board);
+      db.prepare('DELETE FROM boards WHERE name <> ?').run(board);
+      db.close();
+      assert.deepEqual(narrowed, await rowsOf({}), board);
+    }
   });
 
   it('has the columns its catalogue names, with values of their kind', async (t) => {

@@ -33,7 +33,7 @@ interface Panel {
 }
 
 describe('deploy/alerts.yml', () => {
-  it('is what Prometheus takes', skipUnless('promtool'), () => {
+  it('is accepted by the checker of Prometheus', skipUnless('promtool'), () => {
     const args = ['check', 'rules', '--lint-fatal', join(CHECKOUT, 'deploy/alerts.yml')];
     const { status, stdout, stderr } = spawnSync(requireProgram('promtool'), args, { encoding: 'utf8' });
     assert.equal(status, 0, stdout + stderr);
