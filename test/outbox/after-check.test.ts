@@ -283,6 +283,25 @@ describe('a second post that turns up after all', () => {
     assert.deepEqual({ duplicate_of, candidates }, { duplicate_of: late[0], candidates: late });
   });
 
+  it('holds up another row no longer, also where the service cuts every content', async (t) => {
+    const bench = benchFor(t);
+    const shown = { title: 'Export all invoices', content: 'As a' };
+    const sent = await bench.add({ title: 'Export all invoices', content: 'As a table, please.' });
+    bench.upstream.outcomes = [confirmed(bench.upstream.publish(shown).id), unknown()];
+    await push(bench.context, sent);
+    const other = await bench.add({ title: 'Export all receipts' });
+    await push(bench.context, other);
+    const second = bench.upstream.publish(shown).id;
+    bench.clock.advance(2 * MINUTE);
+    assert.equal(await reconcileRow(bench.context, other), 'uncertain');
+    assert.deepEqual(await bench.sweep(), [sent]);
+    assert.equal((await bench.row(sent)).duplicate_of, second);
+    const { state, candidates, last_error } = await bench.row(other);
+    assert.deepEqual({ state, candidates }, { state: 'ambiguous', candidates: [] });
+    assert.equal(last_error, `post ${second} is row ${sent}'s: decided again`);
+    assert.equal(await reconcileRow(bench.context, other), 'send again');
+  });
+
   it('is shown on one of two rows with the same words, not on both', async (t) => {
     const { bench, id } = await confirmedLater(t);
     const twin = await bench.add();

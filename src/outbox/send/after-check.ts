@@ -20,16 +20,16 @@ export function checkAfterSweep(store: OutboxStore, clock: Clock, sweepStartedAt
   const rows = store.unclear();
   const since = Math.max(now - LONGEST_MS, Math.min(store.checkedUntil() ?? 0, Date.parse(sweepStartedAt)));
   const times = [sweepStartedAt, ...rows.flatMap(({ first_sent_at }) => first_sent_at ?? [])];
-  const until = Math.min(...times.map((time) => Date.parse(time)));
-  store.checked({ sweepStartedAt, now, until });
+  store.checked({ sweepStartedAt, now, until: Math.min(...times.map((time) => Date.parse(time))) });
   const isSwept = ({ firstSeenAt }: ShownPost): boolean => firstSeenAt !== null && firstSeenAt >= since;
   const swept = store.postsSince({ sentAt: since, known_max_id: null }).filter(isSwept);
   const { verdicts, seconds } = ask(store, now, rows, nothingListed(), swept);
-  const told = [...seconds].flatMap(([id, posts]) => (store.noteSeconds({ id, posts, now }) ? id : []));
+  const told: number[] = [];
   for (const row of rows.filter(({ state }) => state === 'uncertain')) {
     const verdict = verdicts.get(row.id);
     if (verdict && moveRow(store, row, verdict, { now }) && verdict.kind === 'uncertain') told.push(row.id);
   }
+  for (const [id, posts] of seconds) if (store.noteSeconds({ id, posts, now })) told.push(id);
   return [...displaced, ...told.flatMap((id) => store.find(id) ?? [])];
 }
 

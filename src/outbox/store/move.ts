@@ -67,24 +67,27 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
   return move;
 }
 
-/** The post is this row's: it is no other's second one, and rows that waited for a person because of it are decided again. */
+/** The post is this row's, so it is no other's second one. */
 function otherRows(db: Db, changes: ChangeLog, move: Move) {
-  const heldUpBy = scalar(db)<[number], number>(`
-    SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
+  const reopen = reopener(db, move);
   // A post that a person named as the outcome of one row is not a second post of another row.
   const takeBackSecond = scalar(db)<{ id: number; post: number; at: string }, number>(`
     UPDATE outbox SET duplicate_of = NULL, changed_at = $at WHERE duplicate_of = $post AND id <> $id RETURNING id`);
   return (id: number, post: number, now: number): void => {
     for (const other of takeBackSecond.all({ id, post, at: iso(now) }))
       changes.add('outbox.updated', iso(now), other);
-    for (const other of heldUpBy.all(post))
-      if (other !== id)
-        move(other, TRANSITIONS.reopen, {
-          now,
-          notBefore: now,
-          candidates: [],
-          error: `post ${post} is row ${id}'s: decided again`,
-        });
+    reopen(id, post, now);
+  };
+}
+
+/** The post is this row's, or its second one: rows that waited for a person because of the post are decided again. */
+export function reopener(db: Db, move: Move) {
+  const heldUpBy = scalar(db)<[number], number>(`
+    SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);
+  return (id: number, post: number, now: number): void => {
+    const error = `post ${post} is row ${id}'s: decided again`;
+    const change = { now, notBefore: now, candidates: [], error };
+    for (const other of heldUpBy.all(post)) if (other !== id) move(other, TRANSITIONS.reopen, change);
   };
 }
 

@@ -62,7 +62,13 @@ export function sentLikeReader(db: Db) {
   const checked = scalar(db)<[], number>(`SELECT id FROM outbox o WHERE checks_left > 0 AND ${isSent}`);
   const moment = (sign: string): string =>
     `strftime('%Y-%m-%dT%H:%M:%fZ', p.created, '${TWINS_APART.replace('+', sign)}')`;
-  const twins = db.prepare<[string], { row: number; title: string; content: string; board: string }>(`
+  type OwnPost = { row: number; title: string; content: string; board: string };
+  const told = db.prepare<[string], OwnPost>(`
+    SELECT o.id AS row, q.title, q.content, b.slug AS board
+      FROM outbox o JOIN posts q ON q.id = o.post_id JOIN boards b ON b.id = q.board_id
+     WHERE o.duplicate_of IS NOT NULL AND ${isSent}
+       AND EXISTS (SELECT 1 FROM json_each(o.candidates) c JOIN json_each(?) j ON c.value = j.value)`);
+  const twins = db.prepare<[string], OwnPost>(`
     SELECT o.id AS row, q.title, q.content, b.slug AS board
       FROM json_each(?) j JOIN posts p ON p.id = j.value
       JOIN posts q ON q.created BETWEEN ${moment('-')} AND ${moment('+')} AND q.id <> p.id
@@ -80,7 +86,8 @@ export function sentLikeReader(db: Db) {
     const found = new Map<number, SentAlike['shown']>();
     const mirrored = list(posts.map(({ id }) => id));
     if (areSwept) for (const id of checked.all()) found.set(id, {});
-    if (areSwept) for (const { row, ...shown } of twins.all(mirrored)) found.set(row, shown);
+    const own = [...told.all(mirrored), ...(areSwept ? twins.all(mirrored) : [])];
+    for (const { row, ...shown } of own) found.set(row, shown);
     for (const { hash } of posts) for (const id of byHash.all(hash)) found.set(id, {});
     if (marks.length > 0) for (const id of byMark.all(list(marks))) found.set(id, {});
     return [...found].flatMap(([id, shown]) => {

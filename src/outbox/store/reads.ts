@@ -47,7 +47,7 @@ export function outboxReader(db: Db) {
     countDue: dueCounter(db),
     ...postReader(db),
     ...boundReader(db),
-    /** Sent rows that have the words or the mark of one of these posts; after a sweep also those whose own post shows the same words. */
+    /** Sent rows that have the words or the mark of one of these posts, or show one as their second; after a sweep also those whose post has the same words. */
     sentLike: sentLikeReader(db),
     ...batchReader(db),
     /** When the next post may leave, whatever process sends it; null where it may now. */

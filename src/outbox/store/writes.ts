@@ -14,7 +14,7 @@ import {
 import { acceptor, kindOf } from './accept.ts';
 import { batchWriter } from './batches.ts';
 import { attemptEnder, claimWriter } from './claim.ts';
-import { rowMover } from './move.ts';
+import { type Move, reopener, rowMover } from './move.ts';
 import type { OutboxReader } from './reads.ts';
 import { refusedBoards } from './refused.ts';
 
@@ -39,7 +39,7 @@ export function outboxWriter(db: Db, options: OpenOptions, { knowledge }: Pick<O
     edit,
     ...claimWriter(db, { changes, boards, knowledge }),
     endAttempt: attemptEnder(db, move),
-    ...postNotes(db, changes),
+    ...postNotes(db, changes, move),
     checked({ sweepStartedAt, now, until }: SweepCheck): void {
       countCheck.run({ started: sweepStartedAt, at: iso(now) });
       writeMeta(db, 'posts_checked_until', iso(until));
@@ -75,7 +75,8 @@ function rowEditor(db: Db, changes: ChangeLog): (edit: Edit) => OutboxRow | null
 }
 
 /** Posts that may be those of a row, for people. */
-function postNotes(db: Db, changes: ChangeLog) {
+function postNotes(db: Db, changes: ChangeLog, move: Move) {
+  const reopen = reopener(db, move);
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const showSecond = db.prepare(`
     UPDATE outbox SET duplicate_of = iif(state = 'confirmed', coalesce(duplicate_of, $second), duplicate_of), candidates = $candidates,
@@ -97,6 +98,7 @@ function postNotes(db: Db, changes: ChangeLog) {
         candidates: JSON.stringify([...known, ...fresh]),
       });
       changes.add('outbox.updated', iso(now), id);
+      for (const post of fresh) reopen(id, post, now);
       return true;
     },
   };
