@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Begin, Lane } from '../../src/http/dashboard/reading-pool.ts';
 
@@ -59,7 +60,10 @@ describe('a lane of questions about the mirror', () => {
         for (const step of steps) play[step]();
         ask();
         while (answer());
-        const results = await Promise.allSettled(told);
+        // By then each of them is settled; one that is not would be waited for in vain.
+        const late = setImmediate().then(() => assert.fail('a question has no answer'));
+        const results = await Promise.race([Promise.allSettled(told), late]);
+        late.catch(() => undefined);
         await lane.close();
         for (const [n, result] of results.entries())
           if (result.status === 'fulfilled') assert.equal(result.value, n);
@@ -68,6 +72,18 @@ describe('a lane of questions about the mirror', () => {
         assert.equal(lane.progress, null);
       }),
     );
+  });
+
+  it('refuses what is asked and what waits when somebody cancels, and answers what is asked later', async () => {
+    const { begin, answer } = fakeThreads();
+    const lane = new Lane(begin, { idleMs: 60_000, isKept: () => false });
+    const told = [1, 2].map((request) => lane.ask({ name: 'post', request }));
+    const refused = told.map((each) => assert.rejects(each, { code: 'interrupted', message: /cancelled/ }));
+    lane.cancel();
+    const later = lane.ask({ name: 'post', request: 3 });
+    while (answer());
+    await Promise.all(refused);
+    assert.equal(await later, 3);
   });
 
   it('refuses what is asked or waits when it closes', async () => {
