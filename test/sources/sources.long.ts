@@ -123,12 +123,17 @@ async function untilReady(service: Service, names: readonly string[]): Promise<n
   return Math.round(performance.now() - began);
 }
 
-/** Memory that the process has, and the most that it had. */
+/** Memory that the service has, and the most that it had; then that of the processes beside it. */
 function memoryOf({ pid }: Service): string {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mb = (field: string): number =>
-    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
-  return `${mb('VmRSS')} MB, at most ${mb('VmHWM')} MB`;
+  const beside = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+  return [pid, ...beside]
+    .map((process) => {
+      const status = readFileSync(`/proc/${process}/status`, 'utf8');
+      const mb = (field: string): number =>
+        Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+      return `${mb('VmRSS')} MB, at most ${mb('VmHWM')} MB`;
+    })
+    .join(' and ');
 }
 
 /** Processor time so far in milliseconds: of the whole process, or of its main thread. */
