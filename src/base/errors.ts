@@ -64,7 +64,7 @@ interface StorageTrouble {
 const PERMISSION: StorageTrouble = {
   code: 'usage',
   what: 'this user may not read or write there',
-  hint: 'Give the user of this program the right to it, or choose another place (DATA_DIR, MIRROR_PATH, the path you gave).',
+  hint: 'Let the user who runs this program read and write there, or choose another place (DATA_DIR, MIRROR_PATH, the path you gave).',
 };
 const NO_FOLDER: StorageTrouble = {
   code: 'usage',

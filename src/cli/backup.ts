@@ -13,9 +13,9 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-To use a copy, stop the service and run "feedback-mirror restore --from FILE --yes". It knows that it is an older copy: rows that
-may have been sent since are looked for before anything is sent, and who was erased since is erased again, as long as the data
-folder is the same. "status" tells how far that is.
+To use a copy, stop the service and run "feedback-mirror restore --from FILE --yes". Before the restored mirror sends
+anything, it looks for rows that may have been sent since. In the same data folder it also erases again the people who
+were erased since. "status" shows how far that is.
 
 Example:
   feedback-mirror backup feedback-$(date +%F).db`;

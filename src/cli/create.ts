@@ -20,7 +20,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--board <board>', 'the board: its name, its id or the short part of its URL')
     .option('--title <text>', 'the title')
     .option('--content <text>', 'the text below it; - reads it from standard input')
-    .option('--email <address>', 'the customer who asks for it; without one it is yours')
+    .option('--email <address>', 'the customer who asks for it; without it the post is yours')
     .option('--full-name <name>', "the customer's name; else the part of the e-mail before the @")
     .option('--accept-unknown-boards', 'also for a board that the mirror does not know')
     .option('--wait', 'send it now and wait until it is confirmed')

@@ -37,9 +37,9 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-What would be erased is shown first, and you are asked; scripts say --yes. Of somebody whom the mirror does not hold
-nothing is erased or kept, and the exit code is 5. Rows stay, without words and names, so that counts hold. Keep the
-receipt; it names what has to be erased elsewhere, and the copy in PostgreSQL, where the service does it.
+The command shows what it would erase, and asks. Scripts use --yes. If the mirror does not hold the person, nothing is
+erased, and the exit code is 5. Rows stay without words and names, so that counts stay right. Keep the receipt: it
+names what you have to erase elsewhere. The service erases the person from the copy in PostgreSQL.
 
 Examples:
   feedback-mirror erase --email ada@example.com
@@ -57,7 +57,7 @@ async function erase(context: Context, flags: EraseFlags): Promise<void> {
   const whom = email ?? (user === undefined ? undefined : wholeNumber('--user', user));
   if (whom === undefined)
     throw new AppError('usage', '--email is missing: say whom to erase', {
-      hint: 'Of somebody without an address, --user says the number.',
+      hint: 'For a person without an address, use --user with their number.',
     });
   await withErasure(context, (deps) => (flags.lift ? lift(deps, whom) : erasePerson(deps, whom, flags)));
 }

@@ -50,7 +50,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .command('import')
     .argument('<file>', 'a CSV file with a header line, or - for standard input')
     .description('put the rows of a CSV file into the outbox, each of them once')
-    .option('--dry-run', 'only tell what would happen; nothing is written')
+    .option('--dry-run', 'only show what would happen; nothing is written')
     .option(
       '--map <field=Header>',
       'which column is board, title, content, email, full_name or key; "--map content=" says that none is',

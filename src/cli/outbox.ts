@@ -98,7 +98,7 @@ function decisions(outbox: Command, open: () => Context): void {
         row: (flow, deps, row) => flow.cancel(deps, row),
         batch: (flow, deps, batch, state) => flow.cancelBatch(deps, batch, state),
         words:
-          'cancelled; posts that were sent stay, and cannot be taken back through this API, and those whose answer was lost are looked for first',
+          'cancelled. Posts that were sent stay: this API cannot take them back. Rows whose answer was lost are looked for first',
       }),
     );
   furtherDecisions(outbox, open);

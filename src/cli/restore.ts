@@ -29,11 +29,12 @@ export function register(program: Command, stop: AbortSignal): void {
 }
 
 const HELP = `
-History and outbox come along. Stop the service and every command that goes on reading first. What was done after the backup
-is not in it, so every row of the outbox that may have been sent since is looked for upstream before anything is sent, and rows
-imported again are, too. Who was erased since is erased again, as long as the data folder is the same. The backup is checked
-first, and stays as it is. A machine that was lost must not run again: the copy in PostgreSQL belongs to the new one. Every process of this machine can read the arguments of
-a command: with a password in the URL, set PUBLISH_URL instead.
+First stop the service, and every command that reads on, such as "changes --follow". The command checks the backup, and
+leaves it as it is. History and outbox come back with it. Before the program sends anything, it looks for rows that may
+have been sent since the backup, and for rows that you import again. In the same data folder it also erases again the
+people who were erased since. After a restore from PostgreSQL, never start the lost machine again: the copy belongs to
+the new one. Every process of this machine can read the arguments of a command. If the URL has a password, set
+PUBLISH_URL instead.
 
 Examples:
   feedback-mirror restore --from feedback-2026-01-31.db --yes

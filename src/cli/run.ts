@@ -97,9 +97,16 @@ Files:
   data/queue.db      jobs of the service; made again when it is lost
 
 Exit codes:
-  0 done; 1 a defect of ours; 2 usage, settings or permissions; 3 the upstream refused the token; 4 the upstream could not
-  be reached or kept failing; 5 done in part or not kept any more, the output says what is left; 6 locked by another process; 7 the disk is full
-  or fails, or a file on it is damaged; 130 interrupted; 141 the reader of the output went away
+  0    done
+  1    a defect of this program
+  2    usage, settings or permissions
+  3    the feedback service refused the token
+  4    the feedback service could not be reached, or kept failing
+  5    done in part; the output says what is left
+  6    locked by another process
+  7    the disk is full or fails, or a file on it is damaged
+  130  interrupted
+  141  the reader of the output closed it
 
 Examples:
   feedback-mirror init                        connect your own service; without one the built-in sandbox is mirrored

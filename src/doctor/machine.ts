@@ -113,7 +113,7 @@ export function examineAccess({ host, token, isUpstreamToken }: ServiceAddress):
   const example = randomBytes(18).toString('base64url');
   if (!token)
     return fine(
-      `no HTTP_TOKEN: every account of this machine can read the mirror over HTTP; HTTP_TOKEN=${example} would end that`,
+      `no HTTP_TOKEN: every account of this machine can read the mirror over HTTP. To end that, set HTTP_TOKEN, such as ${example}`,
     );
   if (isUpstreamToken)
     return warning(

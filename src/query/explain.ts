@@ -31,7 +31,8 @@ export function explainRefusal({ reason, message }: QueryRefusal, sql: string): 
 
 function forbiddenHint(message: string): string {
   const table = /^the table (\S+)/.exec(message)?.[1]?.toLowerCase();
-  if (table === undefined) return 'For anything else, copy the file and open the copy with sqlite3.';
+  if (table === undefined)
+    return 'For anything else, run "feedback-mirror backup copy.db" and open the copy with sqlite3.';
   return Object.hasOwn(HIDDEN_TABLES, table)
     ? `It holds ${HIDDEN_TABLES[table]}. ${SCHEMA_HINT}`
     : SCHEMA_HINT;
