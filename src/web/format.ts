@@ -3,8 +3,8 @@ const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumF
 const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
 
 /**
- * The zone that days and weeks are asked for in, and times are shown in where the address of the page names no other; a browser that
- * does not know its own says a name that is none.
+ * The time zone of the reader, for days, weeks and times. The address of a page can name another zone. A browser that does not know its
+ * zone reports Etc/Unknown.
  */
 export const OWN_ZONE = timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 
@@ -68,8 +68,8 @@ export function withClockTimes(text: string): string {
 }
 
 /**
- * A period as the days that were asked for: of the zone they were asked in, which may be that of somebody who shared the link, and the last
- * one of them instead of the midnight at its end. Moments within a day are shown with their time.
+ * A period as its days in the zone of the question, which may be the zone of another person. The last day stands in the place of the
+ * midnight that ends the period. Moments within a day are shown with their time.
  */
 export function period(since: string, until: string, zone: string): string {
   const isMidnight = (iso: string): boolean =>

@@ -1,4 +1,4 @@
-/** Below which address the pages of this source are, as the document says; empty where there is one source, or no document as in tests. */
+/** The address above the pages of this source, from the document. Empty with one source, and in tests without a document. */
 const MOUNT = globalThis.document?.documentElement.dataset.mount ?? '';
 
 /** Addresses of the program itself, the same from every source. */

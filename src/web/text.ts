@@ -7,7 +7,7 @@ interface Piece {
 /** Beyond this many comparisons the middle is shown as replaced whole, which reads as well as a thousand scattered words. */
 const MOST_CELLS = 1_000_000;
 
-/** What became of a text, by words: the longest row of words that both share stays. Old pieces together are the old text, new the new. */
+/** The difference of two texts, by words. The longest sequence of words in both texts is `same`. `same` with `gone` is the old text, `same` with `new` the new one. */
 export function differences(from: string, to: string): Piece[] {
   const [old, fresh] = [wordsOf(from), wordsOf(to)];
   let start = 0;

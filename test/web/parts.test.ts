@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { h } from '../../src/web/h.ts';
 import { BoardPicker } from '../../src/web/parts/board-picker.ts';
-import { picks, select, Typed } from '../../src/web/parts/controls.ts';
+import { checklist, select, TextInput } from '../../src/web/parts/controls.ts';
 import { card, pager, swatched } from '../../src/web/parts/layout.ts';
 import { periodFields } from '../../src/web/parts/period.ts';
 import { postRow } from '../../src/web/parts/post-row.ts';
@@ -55,7 +55,7 @@ describe('a field that is drawn again', () => {
   it('keeps what is half typed, tells of it once it is whole, and takes another value from outside', async () => {
     const { root, draw } = drawing();
     const told: (string | null)[] = [];
-    const field = (value: string | null) => h(Typed, { value, onText: (text) => told.push(text) });
+    const field = (value: string | null) => h(TextInput, { value, onText: (text) => told.push(text) });
     draw(field('old'));
     const input = root.one('input');
     const shown = (): unknown => input.value;
@@ -74,7 +74,7 @@ describe('a field that is drawn again', () => {
     const choices = ['a', 'b', 'c'].map((value) => ({ value, text: `Board ${value}` }));
     let next: readonly string[] = [];
     const boxes = (chosen: string[]) =>
-      picks('board', 'Board', choices, chosen, (change) => {
+      checklist('board', 'Board', choices, chosen, (change) => {
         next = change(['c']);
       });
     draw(boxes([]));

@@ -5,7 +5,7 @@ import { type Child, h, type VNode } from '../h.ts';
 import { button, field } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, pageHead } from '../parts/layout.ts';
-import { type News, useNews } from '../parts/load.ts';
+import { type Outcome, useOutcome } from '../parts/load.ts';
 import { table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
@@ -15,7 +15,7 @@ export const page = pageOf<SegmentsAnswer>({
   follows: () => true,
   load: (_place, signal) => fetchJson('/data/segments', { signal }),
   view({ answer, place: { reload } }) {
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const choose = async ({ currentTarget }: { currentTarget: HTMLInputElement }): Promise<void> => {
       const [file] = currentTarget.files ?? [];
       const csv = await file?.text();
@@ -52,7 +52,7 @@ export const page = pageOf<SegmentsAnswer>({
 });
 
 /** Says what the file has before anything is replaced. */
-async function offer(csv: string, say: News['say'], reload: () => Promise<void>): Promise<void> {
+async function offer(csv: string, say: Outcome['say'], reload: () => Promise<void>): Promise<void> {
   const found = await fetchJson<ImportedAnswer>('/data/segments', { body: { csv, dry: '1' } });
   const { extra, ...roles } = found.columns;
   const columns = Object.entries(roles).flatMap(([role, name]) =>

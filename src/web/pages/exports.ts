@@ -5,7 +5,7 @@ import { counted, lasted, number, size } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { button, type ControlChoice, choiceField, plainChoices } from '../parts/controls.ts';
 import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
@@ -22,7 +22,7 @@ export const page = pageOf<ExportsAnswer>({
   follows: () => true,
   load: (_place, signal) => fetchJson('/data/exports', { signal }),
   view({ answer }) {
-    const { said, attempt } = useNews();
+    const { said, attempt } = useOutcome();
     /** How many exports there were when the person asked for one: it is under way until there is another. */
     const [asked, setAsked] = useState<number | null>(null);
     const run = async (): Promise<void> => {

@@ -22,7 +22,7 @@ interface DuplicatesOptions {
   draw(state: ImportState): void;
 }
 
-/** Which page of the duplicates is shown, by the lines that it and the pages before it begin after. */
+/** The shown page of the duplicates: the lines after which this page and each page before it begin. */
 interface ListPlace {
   kind: DuplicateKind | null;
   after: number[];

@@ -12,10 +12,10 @@ import { counted, estimateText, number, size } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { STATES } from '../parts/batch.ts';
 import { BoardPicker } from '../parts/board-picker.ts';
-import { button, choiceField, field, select, Typed } from '../parts/controls.ts';
+import { button, choiceField, field, select, TextInput } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, figure } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { prose } from '../parts/prose.ts';
 import { table, tableCard } from '../parts/table.ts';
 import { DuplicatesCard } from './import-duplicates.ts';
@@ -52,7 +52,7 @@ type Choose = (change: Change) => void;
 export function ImportPreview(options: PreviewOptions): Child {
   const { path, state, draw } = options;
   const { preview } = state;
-  const { said, attempt } = useNews();
+  const { said, attempt } = useOutcome();
   const { current: trying } = useRef<Trying>({ boards: new Map(), choices: null, isBusy: false });
   if (!preview) return banner('bad', 'This file was never read. Choose it again.');
   const choose: Choose = (change) => {
@@ -400,13 +400,13 @@ function paceField({ perMinute }: UploadChoices, choose: Choose): VNode {
     choose({ perMinute: given >= 1 ? given : null });
   };
   const value = perMinute === null ? null : String(perMinute);
-  return field('Posts a minute, at most', h(Typed, { value, onText, input }));
+  return field('Posts a minute, at most', h(TextInput, { value, onText, input }));
 }
 
 function markField({ mark }: UploadChoices, choose: Choose): VNode {
   const input = { id: 'field-mark', maxLength: 80, placeholder: 'such as Imported from Canny' };
   const onText = (text: string | null): void => choose({ mark: text });
-  return field('End each post with this and a reference', h(Typed, { value: mark, onText, input }));
+  return field('End each post with this and a reference', h(TextInput, { value: mark, onText, input }));
 }
 
 /** What the mirror can tell about the rows that would be sent. */

@@ -9,7 +9,7 @@ import { counted, number, size, time } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { batchCards, sum } from '../parts/batch.ts';
 import { banner, card, pageHead, tag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { tableCard } from '../parts/table.ts';
 import { type PageProps, pageOf } from '../shell/page.ts';
 import { ImportPreview } from './import-preview.ts';
@@ -97,7 +97,7 @@ const UNANSWERED =
 
 /** Where a file is chosen or dropped. It is read at once, and nothing of it is sent. */
 function ChooseFile({ answer, place: { go } }: PageProps<Answer>): Child {
-  const { said, say, attempt } = useNews();
+  const { said, say, attempt } = useOutcome();
   const [isOver, setOver] = useState(false);
   if (answer.kind === 'file') return null;
   const limit = answer.limits.bytes;

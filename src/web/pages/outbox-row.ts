@@ -11,7 +11,7 @@ import { BoardField } from '../parts/board-picker.ts';
 import { button, field } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { outward } from '../parts/prose.ts';
 import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
@@ -23,7 +23,7 @@ export const page = pageOf<OutboxDetail>({
   follows: () => true,
   load: ({ parts: [id] }, signal) => fetchJson(`/data/outbox/${Number(id)}`, { signal }),
   view({ answer, place }) {
-    const { said, say } = useNews();
+    const { said, say } = useOutcome();
     const done: Done = async (sentence) => {
       await place.reload();
       say(banner('good', sentence));

@@ -10,7 +10,7 @@ import { BoardField } from '../parts/board-picker.ts';
 import { button, field } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, pageHead, pager, tag, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { outward } from '../parts/prose.ts';
 import { SimilarWhileTyping } from '../parts/similar.ts';
 import { choicesOf, pageOf } from '../shell/page.ts';
@@ -39,7 +39,7 @@ export const page = pageOf<Answer>({
     return { found, whole };
   },
   view({ answer: { found, whole }, place }) {
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const done = async (sentence: string): Promise<void> => {
       await place.reload();
       say(banner('good', sentence));

@@ -59,6 +59,8 @@ export const page = pageOf<OverviewAnswer & WithCustomers>({
   },
 });
 
+const DAY_MS = 86_400_000;
+
 /** The day so long after a day. */
 function dayAfter(day: string, ms: number): string {
   return new Date(Date.parse(day) + ms).toISOString().slice(0, 10);
@@ -100,7 +102,7 @@ function fieldsOf(
 }
 
 function leadOf({ since, until, board, boards, asOf }: OverviewAnswer, zone: string): string {
-  const days = Math.round((Date.parse(until) - Date.parse(since)) / 86_400_000);
+  const days = Math.round((Date.parse(until) - Date.parse(since)) / DAY_MS);
   const where = boards.find(({ slug }) => slug === board)?.name ?? 'all boards';
   const age = Date.now() - Date.parse(asOf);
   const when =
@@ -183,85 +185,98 @@ function emptyService(): VNode {
   return h('p.empty', 'The service has no posts. ', write, ', or ', file, '.');
 }
 
-function cardsOf(overview: Overview, { toReport, toPosts }: Ways, isTroubled: boolean): Child[] {
-  const { byStatus, byBoard, board, step, times, newPosts, newVotes, notes, timeZone } = overview;
-  const unfinished = overview.buckets.at(-1)?.isUnfinished ? (times.at(-1) ?? null) : null;
-  const over = step === 'day' ? 'a day' : 'a week';
-  const days = shownDays(overview);
-  const stepMs = (step === 'day' ? 1 : 7) * 86_400_000;
-  const stepFrom = (since: string) => ({ since, until: dayAfter(since, stepMs), tz: timeZone });
-  const toDay = (since: string): string => toPosts(stepFrom(since));
-  const toGains = (since: string): string => toReport('gaining-posts', { ...stepFrom(since), closed: '1' });
+function cardsOf(overview: Overview, ways: Ways, isTroubled: boolean): Child[] {
+  const { board, notes, timeZone } = overview;
+  const { toReport, toPosts } = ways;
   const nothing = overview.figures.posts.total === 0;
   if (nothing && board === null) return [overview.isSwept ? emptyService() : unreadService(isTroubled)];
-  const { since } = overview.watching;
-  // Nothing is drawn before that.
-  const watched = since !== null && since > overview.since ? `, watched since ${date(since, timeZone)}` : '';
-  const isKnown = newVotes.some((votes) => votes !== null);
-  const watching = notes.find((note) => note.startsWith('The mirror has'));
   return [
     h(
       'div.grid',
-      card(
-        { title: 'New posts', href: toReport('new-by-week'), note: `posts ${over}, ${days}`, size: 'half' },
-        timeChart({
-          title: 'New posts',
-          unit: `posts ${over}`,
-          times,
-          unfinished,
-          series: [{ label: 'posts', kind: 'bars', values: newPosts }],
-          href: toDay,
-          empty: 'No post was written in this period.',
-        }),
-      ),
-      card(
-        {
-          title: 'Votes gained',
-          href: toReport('votes'),
-          note: `votes ${over}, ${days}${watched}`,
-          size: 'half',
-        },
-        isKnown
-          ? timeChart({
-              title: 'Votes gained',
-              unit: `votes ${over}`,
-              times,
-              unfinished,
-              series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
-              href: toGains,
-              empty: `No post gained a vote. ${withDates(watching ?? '', timeZone)}`,
-            })
-          : h('p.empty', withDates(watching ?? 'Not known yet.', timeZone)),
-      ),
-      card(
-        { title: 'By status', href: toReport('funnel'), note: 'posts, all time', size: 'half' },
-        bars(
-          byStatus.map(({ id, name, color, posts }) => ({
-            label: name,
-            value: posts,
-            color,
-            href: toPosts({ status: id }),
-          })),
-          'Posts by status',
-        ),
-      ),
-      card(
-        { title: 'By board', href: toReport('boards'), note: 'posts, all time', size: 'half' },
-        bars(
-          byBoard.map(({ id, name, posts }) => ({
-            label: name,
-            value: posts,
-            href: `/boards/${encodeURIComponent(overview.boards.find((one) => one.id === id)?.slug ?? id)}`,
-          })),
-          'Posts by board',
-        ),
-      ),
+      newPostsCard(overview, ways),
+      votesGainedCard(overview, ways),
+      statusCard(overview, ways),
+      boardCard(overview, ways),
       climbersCard(overview, toReport('climbers')),
       unansweredCard(overview, toReport('unanswered'), toPosts({ sort: 'votes' })),
       firstReplyCard(overview, toReport('first-reply'), toPosts),
     ),
     notes.length > 0 ? h('p.note', withDates(notes.join(' '), timeZone)) : null,
   ];
+}
+
+/** What the charts of days or weeks have in common; `of` is the period of one step. */
+function stepsOf({ step, times, buckets, timeZone }: Overview) {
+  const [over, days] = step === 'day' ? ['a day', 1] : ['a week', 7];
+  const unfinished = buckets.at(-1)?.isUnfinished ? (times.at(-1) ?? null) : null;
+  const of = (since: string) => ({ since, until: dayAfter(since, days * DAY_MS), tz: timeZone });
+  return { over, times, unfinished, of };
+}
+
+function newPostsCard(overview: Overview, { toReport, toPosts }: Ways): VNode {
+  const { over, of, ...shown } = stepsOf(overview);
+  const unit = `posts ${over}`;
+  return card(
+    {
+      title: 'New posts',
+      href: toReport('new-by-week'),
+      note: `${unit}, ${shownDays(overview)}`,
+      size: 'half',
+    },
+    timeChart({
+      ...{ ...shown, title: 'New posts', unit, empty: 'No post was written in this period.' },
+      series: [{ label: 'posts', kind: 'bars', values: overview.newPosts }],
+      href: (since) => toPosts(of(since)),
+    }),
+  );
+}
+
+/** Nothing is drawn before the mirror watched. */
+function votesGainedCard(overview: Overview, { toReport }: Ways): VNode {
+  const { newVotes, notes, timeZone, watching } = overview;
+  const { over, of, ...shown } = stepsOf(overview);
+  const unit = `votes ${over}`;
+  const isLater = watching.since !== null && watching.since > overview.since;
+  const watched = isLater ? `, watched since ${date(watching.since, timeZone)}` : '';
+  const why = withDates(notes.find((note) => note.startsWith('The mirror has')) ?? '', timeZone);
+  return card(
+    {
+      title: 'Votes gained',
+      href: toReport('votes'),
+      note: `${unit}, ${shownDays(overview)}${watched}`,
+      size: 'half',
+    },
+    newVotes.some((votes) => votes !== null)
+      ? timeChart({
+          ...{ ...shown, title: 'Votes gained', unit, empty: `No post gained a vote. ${why}` },
+          series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
+          href: (since) => toReport('gaining-posts', { ...of(since), closed: '1' }),
+        })
+      : h('p.empty', why || 'Not known yet.'),
+  );
+}
+
+function statusCard({ byStatus }: Overview, { toReport, toPosts }: Ways): VNode {
+  const rows = byStatus.map(({ id, name, color, posts }) => ({
+    ...{ label: name, value: posts, color },
+    href: toPosts({ status: id }),
+  }));
+  return card(
+    { title: 'By status', href: toReport('funnel'), note: 'posts, all time', size: 'half' },
+    bars(rows, 'Posts by status'),
+  );
+}
+
+function boardCard({ byBoard, boards }: Overview, { toReport }: Ways): VNode {
+  const slugOf = (id: number): string => boards.find((one) => one.id === id)?.slug ?? String(id);
+  const rows = byBoard.map(({ id, name, posts }) => ({
+    ...{ label: name, value: posts },
+    href: `/boards/${encodeURIComponent(slugOf(id))}`,
+  }));
+  return card(
+    { title: 'By board', href: toReport('boards'), note: 'posts, all time', size: 'half' },
+    bars(rows, 'Posts by board'),
+  );
 }
 
 function titled({ id, title, status, statusColor, board }: Titled, list: string): Child {
@@ -317,7 +332,7 @@ const HOUR = 3600;
 
 function firstReplyCard(overview: Overview, href: string, toPosts: ToPosts): VNode {
   const { firstReply, timeZone: tz } = overview;
-  const toWeek = (since: string): string => toPosts({ since, until: dayAfter(since, 7 * 86_400_000), tz });
+  const toWeek = (since: string): string => toPosts({ since, until: dayAfter(since, 7 * DAY_MS), tz });
   const posts = firstReply.reduce((total, week) => total + week.posts, 0);
   const answered = firstReply.reduce((total, week) => total + week.answered, 0);
   const note =

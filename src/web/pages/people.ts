@@ -3,7 +3,7 @@ import type { PersonView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, date, number } from '../format.ts';
 import { h } from '../h.ts';
-import { choiceField, field, Typed } from '../parts/controls.ts';
+import { choiceField, field, TextInput } from '../parts/controls.ts';
 import { pageHead, pager, tag, timeTag } from '../parts/layout.ts';
 import { emailText } from '../parts/prose.ts';
 import { type TableColumn, table } from '../parts/table.ts';
@@ -85,7 +85,7 @@ export const page = pageOf<PeopleAnswer>({
         'div.filters',
         field(
           'Search people',
-          h(Typed, { value: chosen.search, input, onText: (search) => choose({ search, from: null }) }),
+          h(TextInput, { value: chosen.search, input, onText: (search) => choose({ search, from: null }) }),
         ),
         choiceField('sort', 'Sort by', SORTS, chosen.sort, (sort) => choose({ sort, from: null })),
       ),

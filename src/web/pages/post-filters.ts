@@ -4,12 +4,12 @@ import {
   boardChoices,
   type ControlChoice,
   changedList,
+  checklist,
   choiceField,
   field,
-  listed,
-  picks,
+  listIn,
   statusChoices,
-  Typed,
+  TextInput,
 } from '../parts/controls.ts';
 import { zonedPeriodFields } from '../parts/period.ts';
 import { segmentField, type WithCustomers } from '../parts/segment-field.ts';
@@ -62,7 +62,7 @@ export function postFilters(
       choose({ [name]: value }),
     );
   const several = (name: 'board' | 'status', label: string, choices: ControlChoice[]): VNode =>
-    picks(name, label, choices, listed(chosen[name]), (change) =>
+    checklist(name, label, choices, listIn(chosen[name]), (change) =>
       choose((now) => ({ [name]: changedList(now[name], change) })),
     );
   const typed = (
@@ -73,7 +73,7 @@ export function postFilters(
   ): VNode =>
     field(
       label,
-      h(Typed, {
+      h(TextInput, {
         value,
         // Every post has at least 0 votes.
         onText: (text) => choose({ [name]: name === 'votes' && Number(text) === 0 ? null : text }),

@@ -137,7 +137,7 @@ function votesCard({ states, isCut, post }: PostAnswer): VNode {
 function CommentsCard({ post, comments, nextComments }: PostAnswer): VNode {
   const [more, setMore] = useState<Pick<CommentsAnswer, 'rows' | 'next'>>({ rows: [], next: nextComments });
   const [problem, setProblem] = useState<unknown>(null);
-  // The first of those that came last: whoever asked for them reads on there.
+  // The first of the comments that were loaded last has the focus: the person reads on there.
   const first = useRef<HTMLLIElement>(null);
   const [firstId, setFirstId] = useState<number>();
   useEffect(() => first.current?.focus({ preventScroll: true }), [firstId]);

@@ -7,11 +7,11 @@ import { mounted } from '../mount.ts';
 import { button, Filters, field } from '../parts/controls.ts';
 import { useCopy } from '../parts/dialog.ts';
 import { failure, pageHead, pager } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { withZone } from '../parts/period.ts';
 import { postRow } from '../parts/post-row.ts';
+import { useSavedList, VIEWS } from '../parts/saved-list.ts';
 import { segmentChoices, type WithCustomers } from '../parts/segment-field.ts';
-import { useShelf, VIEWS } from '../parts/shelf.ts';
 import { type Choose, choicesOf, type PageProps, pageOf } from '../shell/page.ts';
 import { countFilters, FILTERS, isFiltered, postFilters } from './post-filters.ts';
 import { usePostKeys } from './post-keys.ts';
@@ -47,8 +47,8 @@ function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & With
       options,
     );
   const [search, list] = [useRef<HTMLInputElement>(null), useRef<HTMLDivElement>(null)];
-  const shelf = useShelf(VIEWS);
-  const { said, attempt } = useNews();
+  const shelf = useSavedList(VIEWS);
+  const { said, attempt } = useOutcome();
   const links = useLinks(answer, chosen);
   usePostKeys(() => ({
     search: search.current,

@@ -4,7 +4,7 @@ import { ago, counted, number, span } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { card, pageHead, tag, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { choicesOf, pageOf } from '../shell/page.ts';
 import { queueName } from './sync-words.ts';
@@ -26,7 +26,7 @@ export const page = pageOf<QueuesAnswer>({
   follows: () => true,
   load: ({ url }, signal) => fetchJson(withQuery('/data/queues', choices.read(url)), { signal }),
   view({ answer: { queues, jobs }, place }) {
-    const { said, attempt } = useNews();
+    const { said, attempt } = useOutcome();
     const { queue, state } = choices.read(place.url);
     const act: Act = (path, body) =>
       void attempt(async () => {

@@ -5,13 +5,13 @@ import { type Child, h, type VNode } from '../h.ts';
 import {
   boardChoices,
   changedList,
+  checklist,
   choiceField,
   field,
-  listed,
-  picks,
+  listIn,
   plainChoices,
   statusChoices,
-  Typed,
+  TextInput,
 } from '../parts/controls.ts';
 import { periodFields, zoneField } from '../parts/period.ts';
 import { groupField, segmentField } from '../parts/segment-field.ts';
@@ -85,17 +85,17 @@ export function reportFilters(
         : choiceField('by', 'Boards', BOARDS, chosen.by, (by) => choose({ by, against: null }))),
     takesOne('segment') && segmentField(customers, chosen.segment, (segment) => choose({ segment })),
     takesOne('status') &&
-      picks('status', 'Status', statusChoices(statuses), listed(chosen.status), (change) =>
+      checklist('status', 'Status', statusChoices(statuses), listIn(chosen.status), (change) =>
         choose(({ status }) => ({ status: changedList(status, change) })),
       ),
     takesOne('includeClosed') &&
       choiceField('closed', 'Finished posts', FINISHED, chosen.closed, (closed) => choose({ closed })),
     takesOne('delivered') &&
-      picks(
+      checklist(
         'delivered',
         'Counts as delivered',
         named,
-        listed(chosen.delivered),
+        listIn(chosen.delivered),
         (change) => choose(({ delivered }) => ({ delivered: changedList(delivered, change) })),
         'As set',
       ),
@@ -116,7 +116,7 @@ function usualText(since: ReportInfo['since']): string {
 
 function postField(post: string | null, onText: (post: string | null) => void): VNode {
   const input = { type: 'number', min: 1, id: 'field-post', name: 'post' } as const;
-  return field('Post', h(Typed, { value: post, onText, input }));
+  return field('Post', h(TextInput, { value: post, onText, input }));
 }
 
 /** Two periods are set side by side where the report has one, and rows that are in both: not the weeks of one of them. */

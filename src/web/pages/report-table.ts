@@ -13,7 +13,7 @@ const TITLES: Record<string, string> = { title: 'post', top_title: 'top_post', o
 
 type Row = ReportAnswer['rows'][number];
 
-/** As the report has them, but that the title of a post stands beside its number: on a phone the rest is to be scrolled to. */
+/** In the order of the report, with the title of a post beside its number: a phone shows the first two columns without scrolling. */
 function inOrder(columns: readonly ReportColumn[]): readonly ReportColumn[] {
   const title = columns.find(({ name }) => name === 'title');
   if (!title || columns[0]?.kind !== 'post') return columns;
@@ -56,7 +56,7 @@ export function columnsOf(answer: ReportAnswer, options: TableOptions): TableCol
   });
 }
 
-/** Which column has the link of its row, where there is one of them; else it is the first. */
+/** The first of these columns has the link of its row. Without them the first column of the report has it. */
 const LEADING = ['title', 'customer'];
 
 /** The address of a person stands under their name. */
@@ -98,7 +98,7 @@ const COUNTED: Readonly<Record<string, string>> = {
   'customers who wrote': '/reports/customers',
 };
 
-/** What is behind a row: its post or person, or the posts of its board, status, week and customers, else of what is chosen. */
+/** What is behind a row: its post, its person, or the posts of its board, status, week and customers. The filters of the report stay. */
 export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks {
   const toPosts = (row: Row, sort: string | null = null): string | null => {
     const slug = boards.find(({ name }) => name === row.board)?.slug ?? null;

@@ -8,10 +8,10 @@ import { unmounted } from '../mount.ts';
 import { hasValues, timeChart } from '../parts/chart.ts';
 import { button, Filters } from '../parts/controls.ts';
 import { card, pageHead } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { barsPicture, type Caption, chartPicture } from '../parts/picture.ts';
+import { saveView } from '../parts/saved-list.ts';
 import { segmentChoices } from '../parts/segment-field.ts';
-import { saveView } from '../parts/shelf.ts';
 import { bars, table } from '../parts/table.ts';
 import { choicesOf, type PagePlace, pageOf, results } from '../shell/page.ts';
 import { barRows, timeOptions } from './report-chart.ts';
@@ -20,7 +20,7 @@ import { columnsOf, postsBehind, type RowLinks, type TableOptions } from './repo
 import { questionOf, withoutFlags } from './reports.ts';
 import { TellPeople } from './shipped.ts';
 
-/** Days and weeks are those of whoever looks first, wherever the service runs; the address carries them to others. */
+/** Days and weeks are in the time zone of the person who opens the report. The address carries the zone to other people. */
 const choices = choicesOf(NAMES, (chosen) => ({ ...chosen, tz: chosen.tz ?? OWN_ZONE }));
 
 const DAY_MS = 86_400_000;
@@ -40,7 +40,7 @@ interface Asked {
 export const page = pageOf<Asked>({
   title: ({ info }) => titleOf(info.name),
   choices,
-  // What is worked on is asked for by its own card.
+  // The card of a running report asks for it.
   follows: (_place, { working }) => working === null,
   async load(place, signal) {
     const chosen = choices.read(place.url);
@@ -58,7 +58,7 @@ export const page = pageOf<Asked>({
   view(shown) {
     const { place, answer: asked } = shown;
     const { info, all, customers, answer, working, missing } = asked;
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const chosen = choices.read(place.url);
     return [
       h('p.crumbs', h('a', { href: '/reports' }, 'Reports')),
@@ -99,7 +99,7 @@ export const page = pageOf<Asked>({
   },
 });
 
-/** The reports with the boards and statuses of their fields: asked once a visit, as an answer may be asked with every event. */
+/** The reports, and the boards and statuses of their fields. They are loaded once a visit, the answer with every event. */
 let catalogue: { visit: string; all: Promise<ReportsAnswer> } | null = null;
 
 async function catalogueFor({ parts }: PagePlace): Promise<ReportsAnswer> {

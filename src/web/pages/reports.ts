@@ -3,7 +3,7 @@ import { fetchJson } from '../api.ts';
 import { titleOf } from '../format.ts';
 import { h } from '../h.ts';
 import { card, pageHead } from '../parts/layout.ts';
-import { useShelf, VIEWS } from '../parts/shelf.ts';
+import { useSavedList, VIEWS } from '../parts/saved-list.ts';
 import { pageOf } from '../shell/page.ts';
 
 /** Every report with the question it answers, and the views that people keep. */
@@ -11,7 +11,7 @@ export const page = pageOf<ReportsAnswer>({
   title: 'Reports',
   load: (_place, signal) => fetchJson('/data/reports', { signal }),
   view({ answer: { reports } }) {
-    const shelf = useShelf(VIEWS);
+    const shelf = useSavedList(VIEWS);
     const items = reports.map((info) =>
       h(
         'li',

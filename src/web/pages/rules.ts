@@ -7,7 +7,7 @@ import { ownSource } from '../mount.ts';
 import { button, field } from '../parts/controls.ts';
 import { openDialog, openForm } from '../parts/dialog.ts';
 import { banner, card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
@@ -17,7 +17,7 @@ export const page = pageOf<RulesAnswer>({
   follows: () => true,
   load: (_place, signal) => fetchJson('/data/rules', { signal }),
   view({ answer: { rules, channels }, place }) {
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const test = async (rule: RuleView): Promise<void> => {
       const { results } = await fetchJson<TestAnswer>(`${addressOf(rule)}/test`, { body: {} });
       say(results.map(({ channel, outcome }) => banner('plain', `${channel}: ${outcomeText(outcome)}`)));

@@ -6,9 +6,9 @@ import { h } from '../h.ts';
 import { button, field } from '../parts/controls.ts';
 import { openForm, useCopy } from '../parts/dialog.ts';
 import { banner } from '../parts/layout.ts';
-import type { News } from '../parts/load.ts';
+import type { Outcome } from '../parts/load.ts';
 
-interface TellOptions extends Pick<News, 'say' | 'attempt'> {
+interface TellOptions extends Pick<Outcome, 'say' | 'attempt'> {
   answer: ReportAnswer;
   reload(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { timeChart } from '../parts/chart.ts';
 import { button } from '../parts/controls.ts';
 import { openSqlEditor, type SqlEditor } from '../parts/editor.ts';
 import { banner, card, failure, pageHead } from '../parts/layout.ts';
-import { useShelf } from '../parts/shelf.ts';
+import { useSavedList } from '../parts/saved-list.ts';
 import { bars, table } from '../parts/table.ts';
 import { type PageProps, pageOf } from '../shell/page.ts';
 import { excerpt } from '../text.ts';
@@ -64,7 +64,7 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   }, [given]);
   const taker = (name: string, sql: string, query: SavedQuery | null): VNode =>
     button(name, () => take(sql, query), { class: 'link' });
-  const shelf = useShelf({
+  const shelf = useSavedList({
     name: 'queries',
     column: 'sql',
     item: 'query',
@@ -105,7 +105,7 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   ];
 }
 
-/** One statement at a time: the next one ends the last, whose answer is gone from the page as soon as another one runs. */
+/** One statement runs at a time. A new statement ends the one before and removes its answer. */
 function useAttempt() {
   const [result, setResult] = useState<Child>(null);
   const [running, setRunning] = useState<Running | null>(null);
@@ -161,7 +161,7 @@ function Progress({ since, cancel }: Running): VNode {
   );
 }
 
-/** The address is the statement, so that it can be sent to somebody; without a new page, so that undo still works in the box. */
+/** Puts the statement into the address, which people can send. No page is loaded, so undo keeps working. */
 function remember(sql: string): void {
   const address = withQuery('/sql', { q: sql });
   history.replaceState(null, '', mounted(address.length > LONGEST_ADDRESS ? '/sql' : address));
@@ -260,7 +260,7 @@ function barsOf({ columns, rows, numeric: [i = 1] }: Plotted): Drawing | null {
   return { title, note, drawn: bars(amounts.slice(0, MOST_BARS), title) };
 }
 
-/** Has the answer as a file. The statement goes in the body, as to any other question: no address carries it. */
+/** Saves the answer as a file. The request carries the statement in its body. */
 async function downloadCsv(sql: string, fileRows: number, signal: AbortSignal): Promise<string> {
   const { blob, rows } = await readCsv(await request('/data/query.csv', { body: { sql }, signal }));
   saveFile(blob, 'answer.csv');

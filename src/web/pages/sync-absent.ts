@@ -8,12 +8,12 @@ import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, failure, tag } from '../parts/layout.ts';
-import { type News, useAnswer } from '../parts/load.ts';
+import { type Outcome, useAnswer } from '../parts/load.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { excerpt } from '../text.ts';
 
 /** Deletions that the mass-delete guard holds, with the rows they would take, and the button that accepts them. */
-export function heldCard({ resource, held, live }: SyncList, say: News['say']): VNode {
+export function heldCard({ resource, held, live }: SyncList, say: Outcome['say']): VNode {
   const label = `Accept ${counted(held, 'deletion')}`;
   const ask = (): void =>
     openForm({

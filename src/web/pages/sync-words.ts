@@ -2,7 +2,7 @@ import type { SyncState } from '../../http/dashboard/sync.ts';
 import { titleOf } from '../format.ts';
 import type { Tone } from '../parts/layout.ts';
 
-/** What the service calls its checks and queues, in the words of whoever looks at the page. */
+/** Names of checks and queues for people who do not know the service. */
 
 const CHECKS: Readonly<Record<string, string>> = {
   mirror: 'The mirror’s file',

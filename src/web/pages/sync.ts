@@ -7,7 +7,7 @@ import { ago, counted, lasted, number, span, withClockTimes, withDates } from '.
 import { type Child, h, type VNode } from '../h.ts';
 import { button } from '../parts/controls.ts';
 import { banner, card, facts, figure, pageHead, type Tone, tag, timeTag } from '../parts/layout.ts';
-import { type News, useNews } from '../parts/load.ts';
+import { type Outcome, useOutcome } from '../parts/load.ts';
 import { type TableColumn, tableCard } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 import { heldCard, QuarantineCard, suspectsCard } from './sync-absent.ts';
@@ -20,7 +20,7 @@ export const page = pageOf<SyncState>({
   load: (_place, signal) => fetchJson('/data/sync', { signal }),
   view(shown) {
     const { answer: state, stats } = shown;
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const { lists } = state;
     return [
       pageHead(
@@ -50,7 +50,7 @@ export const page = pageOf<SyncState>({
 type Mode = 'head' | 'sweep';
 
 /** The numbers of the page show soon enough what came of it. */
-async function run(resource: Resource, mode: Mode, say: News['say']): Promise<void> {
+async function run(resource: Resource, mode: Mode, say: Outcome['say']): Promise<void> {
   await fetchJson(`/data/sync/${resource}/run`, { body: { mode } });
   const pass = mode === 'head' ? 'head pass' : 'sweep';
   say(banner('good', `A ${pass} of the ${resource} was requested; it starts in a moment.`));

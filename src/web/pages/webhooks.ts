@@ -12,7 +12,7 @@ import { type Child, h, type VNode } from '../h.ts';
 import { button, field } from '../parts/controls.ts';
 import { openForm } from '../parts/dialog.ts';
 import { banner, card, pageHead, timeTag } from '../parts/layout.ts';
-import { useNews } from '../parts/load.ts';
+import { useOutcome } from '../parts/load.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { pageOf } from '../shell/page.ts';
 
@@ -22,7 +22,7 @@ export const page = pageOf<Endpoint[]>({
   follows: () => true,
   load: (_place, signal) => loadAll(signal),
   view({ answer, place }) {
-    const { said, say, attempt } = useNews();
+    const { said, say, attempt } = useOutcome();
     const send = async (
       path: string,
       body: object,

@@ -191,7 +191,7 @@ function ticksAt(times: readonly string[], width: number): number[] {
   return times.flatMap((time, i) => (i % each === 0 ? Date.parse(time) / 1000 : []));
 }
 
-/** A week that has only begun is no collapse: what is drawn of it is made pale, with a dashed line before it. */
+/** Makes the week or day that is not over pale, behind a dashed line. */
 function drawUnfinished(
   plot: uPlotType,
   { times, unfinished }: ChartOptions,

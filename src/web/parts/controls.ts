@@ -63,7 +63,7 @@ export function plainChoices(values: readonly string[]): ControlChoice[] {
   return values.map((value) => ({ value, text: value.replaceAll('_', ' ') }));
 }
 
-interface TypedOptions {
+interface TextInputOptions {
   value: string | null;
   /** Told when the person leaves the field or presses Enter, with what is in it; not of what cannot be. */
   onText(text: string | null): void;
@@ -71,7 +71,7 @@ interface TypedOptions {
 }
 
 /** A field for words. What is half typed stays when the page is drawn again; another value from outside is shown. */
-export function Typed({ value, onText, input = {} }: TypedOptions): VNode {
+export function TextInput({ value, onText, input = {} }: TextInputOptions): VNode {
   const [{ text, given }, setText] = useState({ text: value ?? '', given: value });
   if (given !== value) setText({ text: value ?? '', given: value });
   return h('input', {
@@ -88,16 +88,16 @@ export function Typed({ value, onText, input = {} }: TypedOptions): VNode {
 /** What becomes of a list in an address, `a,b`. */
 export type ListChange = (values: readonly string[]) => readonly string[];
 
-export function listed(text: string | null): string[] {
+export function listIn(text: string | null): string[] {
   return text?.split(',') ?? [];
 }
 
 export function changedList(text: string | null, change: ListChange): string | null {
-  return change(listed(text)).join(',') || null;
+  return change(listIn(text)).join(',') || null;
 }
 
 /** Several of a list: a box that opens, with a box to tick for each. */
-export function picks(
+export function checklist(
   name: string,
   label: string,
   choices: readonly ControlChoice[],

@@ -10,7 +10,7 @@ interface Part<T> {
   reload(): Promise<void>;
 }
 
-/** What a part of a page loads by itself, again whenever its address changes; null loads nothing. */
+/** What a part of a page loads by itself, and again when its address changes. Null loads nothing. */
 export function useAnswer<T>(path: string | null): Part<T> {
   const [answer, setAnswer] = useState<T | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
@@ -31,7 +31,7 @@ export function useAnswer<T>(path: string | null): Part<T> {
   return { answer, problem, reload: () => load() };
 }
 
-export interface News {
+export interface Outcome {
   /** Where it is said, and read out to people who do not see it. */
   said: VNode;
   say(words: Child): void;
@@ -39,8 +39,8 @@ export interface News {
   attempt(work: () => Promise<unknown>): Promise<void>;
 }
 
-/** What came of what a person did. */
-export function useNews(): News {
+/** The words about what a person did: a result, or an error. */
+export function useOutcome(): Outcome {
   const [words, say] = useState<Child>(null);
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     try {

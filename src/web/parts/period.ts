@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { OWN_ZONE } from '../format.ts';
 import { h, type VNode } from '../h.ts';
-import { type ControlChoice, field, select, Typed } from './controls.ts';
+import { type ControlChoice, field, select, TextInput } from './controls.ts';
 
 /** As an address says it: nothing for the usual one, `30d`, or days. */
 interface PeriodChoice {
@@ -34,7 +34,7 @@ interface ZonedChoice extends PeriodChoice {
   tz: string | null;
 }
 
-/** Days that somebody chose are those of a zone, and their address names it: whoever follows it sees the same, wherever they are. */
+/** Chosen days belong to a time zone. The address names the zone, so a link shows the same days to everybody. */
 export function withZone<T extends ZonedChoice>(chosen: T): T {
   return { ...chosen, tz: isOfDays(chosen) ? (chosen.tz ?? OWN_ZONE) : null };
 }
@@ -50,7 +50,7 @@ export function zonedPeriodFields(
   return [...fields, zoneField(chosen.tz ?? OWN_ZONE, (tz) => onChange({ tz: tz || null }))];
 }
 
-/** A period: one of the usual ones, or two days. The address names the day after the last one, as every period ends before a moment. */
+/** A period: one of the usual ones, or two days. Every period ends before a moment, so the address has the day after the last one. */
 export function periodFields(
   { since, until }: PeriodChoice,
   { usual, hasUntil }: PeriodOptions,
@@ -83,7 +83,7 @@ export function periodFields(
   ];
 }
 
-/** Long enough to go from the day to the year; whoever picks a day from the calendar waits no longer. */
+/** Time to move from the day to the year of a date before the change counts. */
 const DAY_PAUSE_MS = 1200;
 /** The first digits of a year make an early one, which no filter takes. */
 const DAYS = { min: '1900-01-01', max: '9999-12-30' };
@@ -96,9 +96,8 @@ interface DayOptions {
 }
 
 /**
- * A day to type or to pick. A browser tells of every key as a change once the field holds a date, also of the first digit of another
- * year: it counts when the person leaves the field, presses Enter or pauses. What is half typed is no value yet, so the field keeps
- * its own.
+ * A day to type or to pick. Once the field holds a date, a browser reports every key as a change, even the first digit of a year. So a
+ * change counts when the person leaves the field, presses Enter or pauses. The field keeps what is half typed.
  */
 function DayField({ name, label, value, onDay }: DayOptions): VNode {
   const input = useRef<HTMLInputElement>(null);
@@ -157,7 +156,7 @@ export function zoneField(chosen: string, onChange: (zone: string) => void): VNo
   const input = { id: 'field-tz', name: 'tz', list: 'zones' };
   return h(
     'div',
-    field('Time zone', h(Typed, { value: chosen, onText: (zone) => onChange(zone ?? ''), input })),
+    field('Time zone', h(TextInput, { value: chosen, onText: (zone) => onChange(zone ?? ''), input })),
     h(
       'datalist',
       { id: 'zones' },

@@ -1,7 +1,7 @@
 import type { SegmentChoices } from '../../segments/store.ts';
 import { fetchJson } from '../api.ts';
 import { h, type VNode } from '../h.ts';
-import { choiceField, field, Typed } from './controls.ts';
+import { choiceField, field, TextInput } from './controls.ts';
 
 /** An answer with what its page offers for a choice of customers. */
 export interface WithCustomers {
@@ -26,7 +26,7 @@ export function segmentField(
   };
   return h(
     'div',
-    field('Customers', h(Typed, { value: chosen, onText: onChoose, input })),
+    field('Customers', h(TextInput, { value: chosen, onText: onChoose, input })),
     h(
       'datalist',
       { id: 'segment-filters' },

@@ -6,21 +6,21 @@ import { counted } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { button } from './controls.ts';
 import { card, swatched, tag } from './layout.ts';
-import { useAnswer, useNews } from './load.ts';
+import { useAnswer, useOutcome } from './load.ts';
 
-/** What is less alike than this would only be in the way. */
+/** Posts that are less alike are not shown. */
 const WORTH_SHOWING = 0.3;
 
 /** On the page of a post: posts that may ask for the same, each of which a person can say is the same, or is not after all. */
 export function SimilarCard({ post }: { post: number }): VNode {
   const { answer, reload } = useAnswer<SimilarAnswer>(`/data/posts/${post}/similar`);
-  const { said, say, attempt } = useNews();
+  const { said, say, attempt } = useOutcome();
   const mark = async (id: number, others: readonly number[]): Promise<void> => {
     for (const other of others) await fetchJson(`/data/posts/${id}/same`, { body: { other } });
     await reload();
     say(h('p.note', `Post ${id} is marked as the same.`));
   };
-  /** The other post goes; whatever else is the same as this one stays. */
+  /** Takes the other post out of the group. The other members stay. */
   const part = async (id: number): Promise<void> => {
     const { takenBack } = await fetchJson<NotSameAnswer>(`/data/posts/${id}/not-same`, {
       body: { other: post },

@@ -42,12 +42,12 @@ export function startFrame({ go, signOut }: FrameOptions): void {
   });
 }
 
-/** So that the first key in it is not lost; after the first page, which is lighter without it. */
+/** Loads the palette after the first page, which stays light. The palette then opens before the first key. */
 export function loadPalette(): void {
   setTimeout(() => void import('./palette.ts').catch(() => undefined), 2000);
 }
 
-/** A box of choices that is open closes as soon as the person turns to something else. */
+/** Closes an open box of choices when the person turns to something else. */
 function closePicks(target: EventTarget | null): boolean {
   let hasClosed = false;
   for (const open of document.querySelectorAll<HTMLDetailsElement>('details.picks[open]'))
@@ -61,7 +61,7 @@ function closePicks(target: EventTarget | null): boolean {
 
 const SEARCH_TO_COME = 'search-to-come';
 
-/** To the search of the list. While its page is loaded, another field takes what is typed. */
+/** Goes to the search of the list. While the page of the list is loaded, another field takes what is typed. */
 function toSearch(go: FrameOptions['go']): void {
   const search = document.querySelector<HTMLInputElement>('#field-search');
   search?.focus();

@@ -64,7 +64,7 @@ export function pageOf<T>({ title, load, view, follows, choices }: PageParts<T>)
   };
 }
 
-/** What depends on the answer: pale while another one is loaded, and what is wrong where there is none. */
+/** The part of a page that shows the answer. It is pale while another answer is loaded, and shows the error where there is none. */
 export function results({ isBusy, problem }: PageProps<unknown>, ...content: Child[]): VNode {
   return h('div.stacked', { class: isBusy ? 'busy' : null }, problem ? failure(problem) : content);
 }
@@ -79,8 +79,8 @@ export type Choose<K extends string> = (
 ) => void;
 
 /**
- * The choices of a page, which its address carries. What `settle` adds to a choice is part of the address from the beginning, so that
- * a link says it too.
+ * The choices of a page, which its address carries. `settle` adds what a choice implies, such as a time zone. The router writes that into
+ * the address first, so a link has it too.
  */
 export function choicesOf<K extends string>(
   names: readonly K[],

@@ -40,6 +40,7 @@ const CANCELLED = new Error('You cancelled it.');
 /** Shows the page of the current address in `main`. An old page, or the skeleton of the document, stays until the new one is complete. */
 export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main: HTMLElement) {
   const routes = Object.entries(pages).map(([address, route]) => ({ ...route, path: patternOf(address) }));
+  const routeAt = (pathname: string) => routes.find(({ path }) => path.test(unmounted(pathname)));
   let current: Current | null = null;
   let stats: LiveStats | null = null;
   let leave = new AbortController();
@@ -52,7 +53,7 @@ export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main
     onNextNews = () => undefined;
     const { signal } = leave;
     const url = new URL(location.href);
-    const route = routes.find(({ path }) => path.test(unmounted(url.pathname)));
+    const route = routeAt(url.pathname);
     const parts = route?.path.exec(unmounted(url.pathname))?.slice(1) ?? [];
     const place: PagePlace = { url, parts, go, reload: () => reload() };
     const before = current?.place.url.pathname === url.pathname ? current : null;
@@ -79,7 +80,7 @@ export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main
       if (signal.aborted && signal.reason !== CANCELLED) return;
       const error = signal.aborted ? CANCELLED : cause;
       if (before) return paint({ ...before, place, isBusy: false, problem: error });
-      stand(errorPage(error, signal));
+      standError(error, signal);
     } finally {
       done();
     }
@@ -141,43 +142,27 @@ export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main
     isCatchingUp = false;
   };
 
-  /** What is wrong, a button, and another attempt by itself: every few seconds, or with the next news where something is not there. */
-  const errorPage = (error: unknown, signal: AbortSignal): VNode => {
-    const isMissing = error instanceof HttpError && error.status === 404;
+  /** Tries again by itself: every few seconds, or with the next news where something is not there. */
+  const standError = (error: unknown, signal: AbortSignal): void => {
     const again = (): void => {
       if (error instanceof ScriptMissing) location.reload();
       else void show(null);
     };
-    if (isMissing) onNextNews = ({ version }) => version !== stats?.version && again();
+    if (isMissing(error)) onNextNews = ({ version }) => version !== stats?.version && again();
     else if (error !== CANCELLED && (!(error instanceof HttpError) || error.status >= 500))
       waitForService(signal, again);
-    return h(
-      'div.empty',
-      { role: 'alert' },
-      h('h1', isMissing ? 'Not found' : 'This page could not be loaded'),
-      h('p', messageOf(error)),
-      h('div.actions', button('Try again', again), h('a.button', { href: '/' }, 'Overview')),
-    );
-  };
-
-  /** Links of this service change the page in place; everything else is the browser's. */
-  const follow = (event: MouseEvent): void => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    if (!link || event.defaultPrevented || event.button !== 0) return;
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target) return;
-    if (link.hasAttribute('download')) return;
-    const target = new URL(link.href);
-    const isHere = target.origin === location.origin && mounted(target.pathname) === target.pathname;
-    if (!isHere || !routes.some(({ path }) => path.test(unmounted(target.pathname)))) return;
-    if (target.hash && target.pathname === location.pathname) return;
-    event.preventDefault();
-    go(target.href);
-    main.focus({ preventScroll: true });
+    stand(errorPage(error, again));
   };
 
   history.scrollRestoration = 'manual';
   addEventListener('pagehide', remember);
-  document.addEventListener('click', follow);
+  document.addEventListener('click', (event) => {
+    const href = ownLink(event, ({ pathname }) => routeAt(pathname) !== undefined);
+    if (href === null) return;
+    event.preventDefault();
+    go(href);
+    main.focus({ preventScroll: true });
+  });
   addEventListener('popstate', ({ state }) => void show((state as Left | null) ?? {}));
   const first = show((history.state as Left | null) ?? {});
   return {
@@ -191,6 +176,32 @@ export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main
       void catchUp();
     },
   };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof HttpError && error.status === 404;
+}
+
+function errorPage(error: unknown, again: () => void): VNode {
+  return h(
+    'div.empty',
+    { role: 'alert' },
+    h('h1', isMissing(error) ? 'Not found' : 'This page could not be loaded'),
+    h('p', messageOf(error)),
+    h('div.actions', button('Try again', again), h('a.button', { href: '/' }, 'Overview')),
+  );
+}
+
+/** Where a click leads, if it is a link of this service. Such a link changes the page in place; everything else is the browser's. */
+function ownLink(event: MouseEvent, isPage: (target: URL) => boolean): string | null {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!link || event.defaultPrevented || event.button !== 0) return null;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target) return null;
+  if (link.hasAttribute('download')) return null;
+  const target = new URL(link.href);
+  const isHere = target.origin === location.origin && mounted(target.pathname) === target.pathname;
+  if (!isHere || !isPage(target)) return null;
+  return target.hash && target.pathname === location.pathname ? null : target.href;
 }
 
 /** What takes long says for how long it has taken, and can be cancelled. Returns what ends that. */

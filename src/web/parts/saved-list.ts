@@ -7,7 +7,7 @@ import { failure } from './layout.ts';
 import { useAnswer } from './load.ts';
 
 /** A list of things that people keep under names: where it is, and what each item holds. */
-interface ShelfOptions<K extends string> {
+interface SavedListOptions<K extends string> {
   /** `queries` or `views`: the address of the list and its name in the answer. */
   name: string;
   column: K;
@@ -20,7 +20,7 @@ interface ShelfOptions<K extends string> {
 }
 
 /** What is kept is for everybody who uses this mirror. */
-export function useShelf<K extends string>({ name, column, item, empty, taker }: ShelfOptions<K>) {
+export function useSavedList<K extends string>({ name, column, item, empty, taker }: SavedListOptions<K>) {
   type Item = SavedItem<K>;
   const path = `/data/${name}`;
   const { answer, problem, reload } = useAnswer<Record<string, Item[]>>(path);
@@ -69,7 +69,7 @@ export function useShelf<K extends string>({ name, column, item, empty, taker }:
 }
 
 /** Lists and reports with their filters. */
-export const VIEWS: ShelfOptions<'address'> = {
+export const VIEWS: SavedListOptions<'address'> = {
   name: 'views',
   column: 'address',
   item: 'view',
