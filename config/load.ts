@@ -101,7 +101,7 @@ export function readSettings(input: LoadInput): { settings: Settings; problems: 
 export interface SettingLine {
   name: string;
   value: string | null;
-  /** What stands for no value, in words: for people, as a machine would take it for a value. */
+  /** What a missing value means, in words for people. A program would take it for a value. */
   otherwise: string;
   from: Origin;
   meaning: string;
@@ -155,7 +155,7 @@ function sharedTokens({ token, httpToken, feedToken, mcpToken }: RawSettings): s
   const texts = Object.entries(secrets).map(([name, secret]) => [name, secret?.reveal()] as const);
   return (['FEED_TOKEN', 'MCP_TOKEN'] as const).flatMap((name, i) => {
     const text = secrets[name]?.reveal();
-    // Two of them are told of once.
+    // A pair of equal tokens is reported once.
     const same = texts.slice(0, i + 2).find(([, other]) => text !== undefined && other === text);
     return same ? [`${name} must not be the same as ${same[0]}: it would open more than it is for`] : [];
   });

@@ -150,7 +150,6 @@ export const postgresUrl: Parse<Secret> = (value) => {
   return new Secret(value.trim());
 };
 
-/** A name that PostgreSQL reads without quotes. Names with pg_ are its own. */
 export const smtpUrl: Parse<Secret> = (value) => {
   const url = URL.parse(value.trim());
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '')
@@ -163,6 +162,7 @@ export const mailAddress: Parse<string> = (value) => {
   throw new Error('must be an address such as feedback@example.com or Feedback <feedback@example.com>');
 };
 
+/** A name that PostgreSQL reads without quotes. Names with pg_ are its own. */
 export const schemaName: Parse<string> = (value) => {
   if (!/^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(value.trim()))
     throw new Error('must be a name of small letters, digits and _, not beginning with pg_ or a digit');

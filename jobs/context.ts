@@ -38,8 +38,8 @@ export interface JobContext extends WorkContext {
 }
 
 /**
- * So many creates are under way at a time. The worker has one job more, which waits here for its turn: its request leaves as soon as an
- * answer is there, and not after the queue has brought one job to its end and handed out the next.
+ * Limits how many creates are under way at a time. The worker runs one job more, and that job waits here for its turn. Its request leaves
+ * as soon as an answer arrives, before the queue has ended one job and handed out the next.
  */
 export interface Turns {
   readonly areTaken: boolean;

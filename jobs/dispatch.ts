@@ -36,8 +36,8 @@ const MOST = 300;
 const FEWEST = 10;
 
 /**
- * How many rows are in the queue at a time: what goes out until they are enqueued anew. A row that waited for its time stands behind those,
- * so at a slow pace they are few.
+ * How many rows are in the queue at a time: as many as are sent until they are enqueued anew. A row whose time comes later waits behind
+ * them, so there are few at a slow pace.
  */
 export function batchFor(perMinute: number, forgetMs: number): number {
   return Math.max(FEWEST, Math.min(MOST, Math.ceil((perMinute / 60_000) * forgetMs)));

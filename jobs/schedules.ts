@@ -21,8 +21,8 @@ export interface JobRequest {
 }
 
 /**
- * When something comes round: every so often, or by a cron pattern. With `rest` not before as many times the time has passed that it
- * took when it was last done.
+ * How often something runs: at an interval, or by a cron pattern. `rest` is the least pause after a run, as a multiple of the time that
+ * the run took.
  */
 export type Rhythm = { every: number; rest?: number } | { pattern: string; tz: string };
 
@@ -66,7 +66,7 @@ const KEPT = {
   removeOnFail: { count: 100, age: 7 * 86_400 },
 };
 
-/** Ticks come every few seconds and tell nothing once they are over. */
+/** Ticks come every few seconds. Nobody looks at one that is over. */
 export const DISPATCH_JOB: JobRequest = {
   queue: 'ticks',
   name: 'dispatch',
@@ -98,10 +98,10 @@ export function sweepJob(resource: Resource): JobRequest {
 }
 
 /** A person's request runs also if the list was read just now. */
-export type Wish = 'now' | 'accept-deletes';
+export type SweepRequest = 'now' | 'accept-deletes';
 
-/** A few attempts only: what somebody accepted today must not be acted on by a retry next week. */
-export function requestedSweepJob(resource: Resource, wish: Wish): JobRequest {
+/** Has few attempts: a retry next week must not act on what a person accepted today. */
+export function requestedSweepJob(resource: Resource, wish: SweepRequest): JobRequest {
   const options = { ...KEPT, attempts: 3, backoff: { type: 'fixed', delay: 30_000 } };
   return { ...sweepJob(resource), data: { resource, wish }, options };
 }

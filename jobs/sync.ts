@@ -8,7 +8,7 @@ import { checkAfterSweep } from '../src/outbox/send/after-check.ts';
 import { lastSweep } from '../src/state/state.ts';
 import { grouped } from '../src/text/text.ts';
 import { type JobContext, type JobDefinition, retryNow, type WorkContext } from './context.ts';
-import { isFresh, rhythmOf, type Wish } from './schedules.ts';
+import { isFresh, rhythmOf, type SweepRequest } from './schedules.ts';
 
 const PROGRESS_MS = 1000;
 const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ export const syncSweep: JobDefinition = {
   name: 'sync-sweep',
   async run(context, job) {
     const { app, retry, signal } = context;
-    const [resource, wish] = [resourceOf(job), wishOf(job)];
+    const [resource, wish] = [resourceOf(job), requestIn(job)];
     const options = { onPage: reporter(context, job), acceptDeletes: wish === 'accept-deletes' };
     while (!signal.aborted) {
       if (wish === null && hasFreshSweep(context, resource)) return 'a sweep has only just begun';
@@ -233,7 +233,7 @@ function resourceOf(job: Job): Resource {
 }
 
 /** Null for a pass of a schedule. */
-function wishOf(job: Job): Wish | null {
+function requestIn(job: Job): SweepRequest | null {
   const wish: unknown = Reflect.get(Object(job.data), 'wish');
   return wish === 'now' || wish === 'accept-deletes' ? wish : null;
 }

@@ -2,7 +2,7 @@ import { getPriority, setPriority } from 'node:os';
 import { loadSettings, type Settings } from '../../config/load.ts';
 import type { RequestInfo } from '../api/options.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, toldFailure } from '../base/errors.ts';
+import { AppError, plainFailure } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { inSource } from '../base/tracing.ts';
 import type { Pass } from '../mirror/decide/types.ts';
@@ -36,7 +36,7 @@ function serve(): void {
     underWay.set(id, stop);
     void sweep(order, stop.signal, tell)
       .then((outcome) => tell({ id, outcome }))
-      .catch((error) => tell({ id, failure: toldFailure(error) }))
+      .catch((error) => tell({ id, failure: plainFailure(error) }))
       .finally(() => underWay.delete(id));
   });
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type LoadInput, readDotenv } from '../../config/load.ts';
 import type { RequestInfo } from '../api/options.ts';
-import { AppError, errorFrom, type ToldFailure } from '../base/errors.ts';
+import { AppError, errorOfFailure, type PlainFailure } from '../base/errors.ts';
 import { ownFile } from '../base/program.ts';
 import type { Pass } from '../mirror/decide/types.ts';
 import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
@@ -22,7 +22,7 @@ export type SweepNews = { id: number } & (
   | { page: Pass }
   | { call: RequestInfo }
   | { outcome: SyncOutcome }
-  | { failure: ToldFailure }
+  | { failure: PlainFailure }
 );
 
 interface UnderWay {
@@ -134,5 +134,5 @@ function take({ onPage, onRequest, resolve, reject }: UnderWay, news: SweepNews)
   if ('page' in news) onPage(news.page);
   else if ('call' in news) onRequest(news.call);
   else if ('outcome' in news) resolve(news.outcome);
-  else reject(errorFrom(news.failure));
+  else reject(errorOfFailure(news.failure));
 }

@@ -38,7 +38,7 @@ export function openWebhooks(settings: Settings, mirrorId: string): Webhooks {
   const endpoints = (): Endpoint[] => [...ofSettings, ...own.all()];
   const keepOnly = (): void => store.keepOnly(endpoints().map(({ id }) => id));
   keepOnly();
-  // From here on, also where the first change comes before the first look.
+  // Notes where each endpoint begins, so that it is told of changes that come before the first delivery.
   for (const { id } of endpoints()) store.state(id);
   const base = baseUrl?.href ?? null;
   return {

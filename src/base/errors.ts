@@ -37,7 +37,7 @@ export class AppError extends Error {
   }
 }
 
-/** What went wrong first: where the disk is full, closing what was open fails after it, and that error wraps the first one. */
+/** The first of several errors. On a full disk, closing a file fails after the write did, and that error wraps the first one. */
 export function firstError(error: unknown): unknown {
   const isWrapped = error instanceof Error && error.name === 'SuppressedError';
   return isWrapped ? firstError(Reflect.get(error, 'suppressed')) : error;
@@ -148,18 +148,18 @@ export function storageError(error: unknown, file?: string): AppError | null {
   return new AppError(trouble.code, `${place}${what} (${error.message})`, { cause: error, hint });
 }
 
-/** Carries an error to another thread or process. An Error would arrive without its code. */
-export interface ToldFailure {
+/** An error as plain data for another thread or process. An Error would arrive without its code. */
+export interface PlainFailure {
   code: ErrorCode;
   message: string;
   hint: string | undefined;
 }
 
-export function toldFailure(error: unknown): ToldFailure {
+export function plainFailure(error: unknown): PlainFailure {
   const known = error instanceof AppError ? error : storageError(error);
   return { code: codeOf(error), message: messageOf(known ?? error), hint: known?.hint };
 }
 
-export function errorFrom({ code, message, hint }: ToldFailure): AppError {
+export function errorOfFailure({ code, message, hint }: PlainFailure): AppError {
   return new AppError(code, message, hint === undefined ? {} : { hint });
 }

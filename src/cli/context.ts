@@ -42,13 +42,13 @@ export interface Context {
   printData(text: string): void;
   /** The answer in the form that was asked for: this value with `--json`, else the text. */
   answer(value: unknown, text: () => string): void;
-  /** What is said on the way, and beside an answer that a program reads: stderr. */
+  /** Writes to stderr: what happens on the way, and remarks beside an answer that a program reads. */
   say(text: string): void;
   /** The same for a person alone: with `--json` the answer and the exit code say it. */
   remark(text: string): void;
 }
 
-/** Flags with a text, and those that are only given or not; what has a default or is repeated is added to them. */
+/** The flags of a command: those with a text, and those that are given or not. Flags with a default, or that repeat, are added to them. */
 export type Flags<Text extends string, Switch extends string = never> = {
   [K in Text]?: string;
 } & { [K in Switch]?: true };
@@ -236,8 +236,8 @@ export function canAsk({ json }: Context): boolean {
 }
 
 /**
- * A person's answer. Without the line editor, with which Ctrl-C would not reach the program as a signal. Where the input ends, as by Ctrl-D,
- * there is no answer, and `nothing` says what was not done.
+ * Reads a person's answer. It does not use Node's line editor, because Ctrl-C would not reach the program as a signal then. If the input
+ * ends, as by Ctrl-D, the error says with `nothing` what was not done.
  */
 export async function askLine(words: string, nothing: string, signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
@@ -252,7 +252,7 @@ export async function askLine(words: string, nothing: string, signal: AbortSigna
   }
 }
 
-/** Says what is kept, or that nothing is, where a person stops the work. */
+/** Says what is kept if a person stops the work. */
 export async function stoppable<T>({ remark }: Context, kept: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

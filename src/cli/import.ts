@@ -172,7 +172,7 @@ async function askWhatIsOpen(
   if (!isDryRun) await askAboutRows(context, input, choices);
 }
 
-/** What the rows leave open: boards that are not known, and titles that repeat. */
+/** Asks about the rows: unknown boards, and titles that repeat. */
 async function askAboutRows(context: Context, input: Input, choices: AskedChoices): Promise<void> {
   const [{ openImportReads }, { surveyFile }, { inspectCsv }, { asking, askQuestion }] = await Promise.all([
     import('../outbox/store/imports.ts'),
@@ -340,7 +340,7 @@ async function report(context: Context, request: Request, run: Run, options: Run
 
 const GO_ON = 'Run the same command again to continue, or "feedback-mirror start".';
 
-/** However the waiting ends, the results say how things stand then. */
+/** The results file is written once more, however the waiting ends. */
 async function waitAll({ sending, batches, refresher }: Run): Promise<StateCounts> {
   try {
     return await sending.wait({ batches, goOn: GO_ON, onProgress: () => refresher?.refresh() });
@@ -359,7 +359,7 @@ interface Request extends ImportRequest {
   facts(): (FileFacts & { board: string | null }) | null;
 }
 
-/** The mapping is said before the bar begins, which it would break. */
+/** Prints the mapping before the progress bar begins: the text would break the bar. */
 function requestOf(
   context: Context,
   asked: ImportChoices & { input: Input },

@@ -65,7 +65,7 @@ interface Listed {
   estimate: Estimate | null;
 }
 
-/** Even in a narrow terminal some of the title is to be seen; where a batch came from is the first to go. */
+/** A narrow terminal shows this much of the title. The column of batches needs a wide one. */
 const SHORTEST_TITLE = 16;
 const WIDE = 110;
 
@@ -90,7 +90,7 @@ export function outboxListText(
 /** Shorter waits are not shown. */
 export const LONG_MS = 60_000;
 
-/** Rows on their way are brought to their end: that none waits does not mean that nothing was paused. */
+/** Rows on their way are still brought to their end, so they are counted apart from those that wait. */
 export function pausedText({ batch, rows, sending }: PauseDecision): string {
   const waiting = rows > 0 && `${counted(rows, 'row')} ${rows === 1 ? 'waits' : 'wait'}`;
   const going =

@@ -48,8 +48,8 @@ export const QUERY_FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
 
 const HELP = `
 The statement runs in a process of its own on a handle that cannot write, and is killed at its limit of time or memory;
-then the exit code is 5, and what was printed is not all. So it is where more rows were there than are printed without a
---limit. Bytes are printed as x'0a1b', integers with all their digits.
+then the exit code is 5, and what was printed is not all. It is also 5 where there are more rows than are printed
+without --limit. Bytes are printed as x'0a1b', integers with all their digits.
 
 Examples:
   feedback-mirror query 'SELECT board, count(*) FROM live_posts GROUP BY board'

@@ -39,7 +39,7 @@ export async function openSending(context: Context, purpose: string, wait: boole
   ]);
   const app = await openApp(context.settings, context.input, purpose);
   const { origins } = context.settings;
-  // The command tells itself what became of its rows; who asked for a log gets the sender's lines too.
+  // The command prints what became of its rows. The lines of the sender come too if a person asked for a log.
   const log = origins.logLevel === 'default' ? SILENT : app.log;
   return {
     store: app.outbox,
@@ -76,7 +76,7 @@ async function tellLostMarks(context: Context, before: Marks, after: Marks): Pro
   for (const board of lost) context.remark(`Note: ${lostMarkText(board)}.`);
 }
 
-/** What is done, and what is not, of everything that is waited for. */
+/** A progress bar over all rows that the command waits for. */
 async function openBar(context: Context): Promise<{ move(counts: StateCounts): void; stop(): void }> {
   const progress = await openProgress(context);
   let move: ReturnType<typeof progress.start> | undefined;

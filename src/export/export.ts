@@ -47,7 +47,7 @@ export async function exportMirror(source: ExportSource, request: ExportRequest)
 }
 
 /**
- * Writes the tables, all from the one moment the source stands for. Every file has reached the disk under a temporary name before
+ * Writes the tables. All of them show the moment at which the source was opened. Every file has reached the disk under a temporary name before
  * the first takes its own, and the manifest comes last: a set that does not match it was cut short. Whatever ends the run early, no
  * older file is touched and no temporary one is left.
  */
@@ -86,7 +86,7 @@ async function writeManifest(to: Destination, manifest: Manifest): Promise<void>
   await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(whole, null, 2)}\n`));
 }
 
-/** What the manifest in this place says of files that this run left as they were. */
+/** Entries of the former manifest about files that this run did not write. */
 async function otherFiles(path: string, { upstream, files }: Manifest): Promise<ExportedFile[]> {
   const before = await readManifest(path);
   if (before?.upstream !== upstream || !Array.isArray(before.files)) return [];

@@ -1,4 +1,4 @@
-import { csvCell, inert } from '../text/csv.ts';
+import { csvCell, withFormulaGuard } from '../text/csv.ts';
 import type { ExportCell, ExportRow } from './store/export.ts';
 import type { ExportColumn } from './store/tables.ts';
 
@@ -67,7 +67,7 @@ export function csvEncoder(columns: readonly ExportColumn[], { raw }: EncoderOpt
 function csvCellOf({ type }: ExportColumn, raw: boolean): (cell: ExportCell) => string {
   if (type !== 'text' && type !== 'json') return String;
   const whole = (cell: ExportCell): string => (cell === '' ? '""' : csvCell(String(cell)));
-  return raw ? whole : (cell) => whole(inert(String(cell)));
+  return raw ? whole : (cell) => whole(withFormulaGuard(String(cell)));
 }
 
 /** One JSON object a line; what the mirror keeps as JSON text is an object here as well. */

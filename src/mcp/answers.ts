@@ -52,7 +52,7 @@ export const LONGEST_CELL = 500;
 const MOST_STATES = 60;
 /** Of a status, where it stands in every row: a post must fit into an answer together with one comment. */
 const STATE_NAME = 60;
-/** Of a text a little more is asked for than is shown, so that it is seen to be cut. */
+/** Texts are read a little longer than they are shown, so that the answer can tell which were cut. */
 export const SQL = {
   maxRows: 200,
   maxBytes: 200_000,
@@ -357,7 +357,7 @@ function newest({ position, oldest }: ReturnType<ChangeFeed['head']>, most: numb
   return String(Math.max(Number.parseInt(position, 10) - most, (oldest ?? 1) - 1, 0));
 }
 
-/** What is not here is told by the other tools, or is of no use to an agent. */
+/** Leaves out what other tools tell, and what is of no use to an agent. */
 function shownChange(rules: TextRules, change: Change): object {
   const { number, type, time, post, before, after, outbox } = change;
   const ids = Object.fromEntries(

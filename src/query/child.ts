@@ -3,9 +3,9 @@ import { flushCompileCache } from 'node:module';
 import type { DatabaseSync as Database, StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ownFile } from '../base/program.ts';
-import { createSqlGuard, DatabaseSync, takenBy } from './guard.ts';
+import { createSqlGuard, DatabaseSync, firstStatementOf } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
-import { namesInsides, type ShownViews, standInFront } from './shown.ts';
+import { createShownViews, namesInternalTables, type ShownViews } from './shown.ts';
 import { putTogether, schemaNameOf } from './together.ts';
 import {
   bodyLength,
@@ -42,7 +42,7 @@ function main(): void {
   db.setAuthorizer(guard.authorize);
   send({ kind: 'started' });
   try {
-    if (views && namesInsides(task.sql))
+    if (views && namesInternalTables(task.sql))
       throw new Error('the tables of SQLite itself are not for reading here');
     const statement = prepareOnly(db, task.sql);
     if (!views) refuseHidden(db, task);
@@ -124,7 +124,7 @@ function refuse(refusal: QueryRefusal): void {
 }
 
 function prepareViews(db: Database, mirror: Task['mirror'], shown: Task['shown']): ShownViews | null {
-  if (typeof mirror === 'string') return shown && standInFront(db, mirror, shown);
+  if (typeof mirror === 'string') return shown && createShownViews(db, mirror, shown);
   if (shown) throw new Error('an assistant is shown one source at a time');
   putTogether(db, mirror);
   return null;
@@ -165,9 +165,9 @@ function open({ mirror, shown }: Task): Opened | null {
 /** A statement that must be the only one: what SQLite itself did not take as part of it may hold nothing but comments. */
 function prepareOnly(db: Database, sql: string): StatementSync {
   const statement = db.prepare(sql);
-  const taken = takenBy(statement);
+  const taken = firstStatementOf(statement);
   try {
-    takenBy(db.prepare(sql.slice(taken.length)));
+    firstStatementOf(db.prepare(sql.slice(taken.length)));
   } catch (error) {
     if (isEmpty(error)) return statement;
   }

@@ -13,7 +13,7 @@ const engine: typeof builtIn = hasLimits() ? builtIn : substitute();
 export const { DatabaseSync, constants } = engine;
 
 /** What SQLite took as the first statement of a text; the package keeps the whole text as the source. */
-export function takenBy(statement: builtIn.StatementSync): string {
+export function firstStatementOf(statement: builtIn.StatementSync): string {
   return engine === builtIn ? statement.sourceSQL : statement.expandedSQL;
 }
 

@@ -19,7 +19,7 @@ export interface ShownAs {
  * no statement can know, and each name in it means a view. The innermost views have such names too: SQLite tells the guard the name of
  * a view or, just so, of a part that the statement named itself.
  */
-export function standInFront(db: DatabaseSync, path: string, { key, isInternal }: ShownAs): ShownViews {
+export function createShownViews(db: DatabaseSync, path: string, { key, isInternal }: ShownAs): ShownViews {
   const secret = randomBytes(16).toString('hex');
   const [mirror, prefix] = [`mirror_${secret}`, `shown_${secret}_`];
   const url = pathToFileURL(path);
@@ -37,7 +37,7 @@ export function standInFront(db: DatabaseSync, path: string, { key, isInternal }
   return { prefix, names: new Set([...TABLES, ...standInFrontOfOthers(db, mirror)]) };
 }
 
-/** The statements of the mirror's own views name tables, and here those names are the views above. What else there is shows nothing. */
+/** Makes the mirror's own views again: their statements name tables, and those names are the views above. Other tables show no row. */
 function standInFrontOfOthers(db: DatabaseSync, mirror: string): string[] {
   // An index before the tables it is kept in: until a view stands in front of it, SQLite keeps their names for itself. VACUUM turns them round.
   const others = db.prepare(
@@ -56,8 +56,8 @@ function standInFrontOfOthers(db: DatabaseSync, mirror: string): string[] {
   return named;
 }
 
-/** Tables of SQLite itself cannot be stood in front of: its statistics hold samples of what columns hold. */
-export function namesInsides(sql: string): boolean {
+/** No view can hide the tables of SQLite itself, and its statistics hold samples of columns. */
+export function namesInternalTables(sql: string): boolean {
   return /sqlite_(?!version)/i.test(sql);
 }
 
@@ -130,11 +130,11 @@ function defineFunctions(db: DatabaseSync, key: Uint8Array | null): void {
   );
 }
 
-/** Without need of a look: numbers, times, and words that the program itself chose. */
+/** Columns that are shown as they are: times, and words that the program itself chose. */
 const OURS = /^(created|registered|state|kind|outcome|resource|mode|batch)$|_at$/;
 /** Named by the owner of the service and by no customer; joined to every post, they would cost a second in a large mirror. */
 const OWNERS = ['boards', 'statuses'];
-/** Texts that were handed in to be sent, perhaps by the one who asks: the pseudonym of an address in them would tell whose it is. */
+/** Texts that were handed in to be sent, perhaps by the caller: a pseudonym in them would tell the caller whose it is. */
 const HANDED_IN = ['outbox', 'outbox_attempts', 'batches'];
 /** Whatever else the upstream sent, and what is made of hidden texts. */
 const LEFT_OUT = ['extra', 'source_key', 'content_hash', 'imported_by', 'told_by'];

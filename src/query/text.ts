@@ -1,4 +1,4 @@
-import { csvCell, inert } from '../text/csv.ts';
+import { csvCell, withFormulaGuard } from '../text/csv.ts';
 import type { SqlValue } from './wire.ts';
 
 /** A number as SQLite would read it back. JSON has no infinity either, and this is a number to all who parse it. */
@@ -27,5 +27,5 @@ function csvValue(value: SqlValue, raw: boolean): string {
   // NULL is the empty cell, so an empty text shows its quotes.
   if (value === '') return '""';
   const text = typeof value === 'string' ? value : bytesText(value);
-  return csvCell(raw ? text : inert(text));
+  return csvCell(raw ? text : withFormulaGuard(text));
 }

@@ -1,4 +1,4 @@
-import { csvCell, inert } from '../text/csv.ts';
+import { csvCell, withFormulaGuard } from '../text/csv.ts';
 
 /** The words of reports: what one is asked with, and what it answers. Plain data, for the terminal, HTTP and machines alike. */
 
@@ -161,7 +161,7 @@ export function reportCsv({ columns, rows }: ReportResult): string {
   const line = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
   const cell = (value: Value): string => {
     if (Array.isArray(value)) return value.join(' ');
-    return typeof value === 'string' ? inert(value) : String(value ?? '');
+    return typeof value === 'string' ? withFormulaGuard(value) : String(value ?? '');
   };
   const body = rows.map((row) => line(columns.map(({ name }) => cell(row[name] ?? null))));
   return [line(columns.map(csvHead)), ...body].join('');

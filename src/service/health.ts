@@ -99,7 +99,7 @@ export interface HealthVerdict {
   runbook?: string;
 }
 
-/** Nothing that can go on goes without a sign of life for longer; a look every 30 s then sees a wedge within 2 minutes. */
+/** Work that can go on shows a sign of life at least this often. A probe every 30 s then sees stuck work within 2 minutes. */
 const STILL_MS = 90_000;
 const TICK_AT_LEAST_MS = 60_000;
 
@@ -261,7 +261,7 @@ function judgeOutbox(progress: Progress, clauseOf: ClauseOf): HealthVerdict {
   );
 }
 
-/** The upstream's wish to be left alone is no fault of ours; what it makes old, the lists tell. */
+/** A rate limit of the upstream is no fault of this service. The checks of the lists say what becomes old by it. */
 function describeUpstream({ now, closedUntil }: Progress): HealthVerdict {
   if (closedUntil === null || closedUntil <= now) return good('may be called');
   return good(`is not called for another ${span(closedUntil - now)}`);

@@ -94,7 +94,7 @@ export function progressReader(context: WorkContext, options: ProgressOptions): 
 /** SQLite cannot write a transaction of usual size into less. */
 const NO_ROOM = 1_000_000;
 
-/** What cannot be written down: only this process knows of it, by a pass or by its queue, and since when. */
+/** A failing disk, which no table can record. This process knows of it from a pass or from its queue, and remembers since when. */
 function diskWatch({ app, activity }: WorkContext): (ofQueue: Error | null) => TroubleFacts['disk'] {
   const { dataDir, mirrorPath } = app.settings;
   let known: TroubleFacts['disk'] = null;
@@ -151,7 +151,7 @@ function durationOf({ startedAt, finishedAt }: LastPass): number {
   return startedAt === null || finishedAt === null ? 0 : Math.max(0, finishedAt - startedAt);
 }
 
-/** Since when a list of which the age is not known has been due, on the monotonic clock: our start, or when the clock was set. */
+/** Since when a list of unknown age has been due, on the monotonic clock: since our start, or since the clock was set. */
 function overdueLists({ app }: WorkContext, startedAt: number): (last: LastPass) => number {
   const noticed = new Map<Resource, { finishedAt: number; at: number }>();
   return ({ resource, finishedAt }) => {
@@ -181,7 +181,7 @@ async function queueDepth({ backend }: OpenQueue): Promise<Depth | Error | null>
   );
 }
 
-/** Sweeps of other processes, followed by the pages they write down; a number that does not grow shows nothing. */
+/** Follows sweeps of other processes by the number of pages that they write down. A number that does not grow is no sign of life. */
 function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPass | null {
   const seen = new Map<Resource, UnderWay & { at: number }>();
   return (resource) => {

@@ -14,19 +14,19 @@ export function csvCell(text: string): string {
 }
 
 /** The text with an apostrophe before it where a spreadsheet would take it for a formula. */
-export function inert(text: string): string {
+export function withFormulaGuard(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** The text that `inert` was given. */
-export function fromInert(text: string): string {
+/** The text that `withFormulaGuard` was given. */
+export function withoutFormulaGuard(text: string): string {
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
-/** The text without any such apostrophe: what a row is known by does not change with it. */
-export function unguarded(text: string): string {
-  const plain = fromInert(text);
-  return plain === text ? text : unguarded(plain);
+/** The text without any such apostrophe. A row keeps its identity whether the apostrophes are there or not. */
+export function withoutFormulaGuards(text: string): string {
+  const plain = withoutFormulaGuard(text);
+  return plain === text ? text : withoutFormulaGuards(plain);
 }
 
 export const DELIMITERS = [',', ';', '\t'] as const;
@@ -84,7 +84,7 @@ export class CsvParser {
   #at = 0;
   /** Bytes before this place are let go with the next `push`. */
   #kept = 0;
-  /** These may come to lie before the buffer, when the bytes there were let go; distances stay right. */
+  /** Places in the buffer. They are negative once the bytes there were let go, so that distances stay right. */
   #recordStart = 0;
   #fieldStart = 0;
   #crAt = -2;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { AppError, storageError, toldFailure } from '../base/errors.ts';
+import { AppError, plainFailure, storageError } from '../base/errors.ts';
 import { errnoOf } from '../base/files.ts';
 import { isBusy } from '../db/lock.ts';
 import { compact, openForWriting } from '../db/open.ts';
@@ -76,7 +76,7 @@ function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
     const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
     return { ok: true, result: run(request) };
   } catch (thrown) {
-    return { ok: false, ...toldFailure(explained(thrown, 'to' in request ? request.to : undefined)) };
+    return { ok: false, ...plainFailure(explained(thrown, 'to' in request ? request.to : undefined)) };
   }
 }
 

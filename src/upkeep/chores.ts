@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { errorFrom, type ToldFailure } from '../base/errors.ts';
+import { errorOfFailure, type PlainFailure } from '../base/errors.ts';
 import { ownFile } from '../base/program.ts';
 import type { OpenOptions } from '../db/open.ts';
 import type { rowsOf } from '../db/sql.ts';
@@ -29,7 +29,9 @@ export interface CopyFacts {
 
 type ChoreName = keyof Chores;
 export type ChoreRequest<N extends ChoreName = ChoreName> = { chore: N } & Parameters<Chores[N]>[0];
-export type ChoreAnswer = { ok: true; result: ReturnType<Chores[ChoreName]> } | ({ ok: false } & ToldFailure);
+export type ChoreAnswer =
+  | { ok: true; result: ReturnType<Chores[ChoreName]> }
+  | ({ ok: false } & PlainFailure);
 
 const CHILD = fileURLToPath(ownFile('./chore-child.ts', import.meta.url));
 
@@ -54,7 +56,7 @@ export async function doChore<N extends ChoreName>(
     signal?.throwIfAborted();
     if (answer === null)
       throw new Error(`the process that was to ${request.chore} the mirror ended with ${code}`);
-    if (!answer.ok) throw errorFrom(answer);
+    if (!answer.ok) throw errorOfFailure(answer);
     return answer.result as ReturnType<Chores[N]>;
   } finally {
     signal?.removeEventListener('abort', stop);

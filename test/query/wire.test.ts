@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { explainRefusal, SCHEMA_HINT } from '../../src/query/explain.ts';
 import { HIDDEN_TABLES } from '../../src/query/schema-words.ts';
-import { namesInsides } from '../../src/query/shown.ts';
+import { namesInternalTables } from '../../src/query/shown.ts';
 import { csvLine, numberText } from '../../src/query/text.ts';
 import {
   bodyLength,
@@ -121,7 +121,7 @@ describe('a statement of an assistant', () => {
     ];
     const harmless = ['SELECT sqlite_version()', 'SELECT 1'];
     assert.deepEqual(
-      [named.map(namesInsides), harmless.map(namesInsides)],
+      [named.map(namesInternalTables), harmless.map(namesInternalTables)],
       [
         [true, true, true],
         [false, false],

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { AppError, errorFrom } from '../../base/errors.ts';
+import { AppError, errorOfFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import type { Reading, ThreadAnswer, ThreadQuestion } from './reading.ts';
@@ -230,5 +230,5 @@ function settle({ resolve, reject }: Waiting, answer: Exclude<ThreadAnswer, { pr
     resolve(answer.value);
     return;
   }
-  reject(errorFrom(answer.failure));
+  reject(errorOfFailure(answer.failure));
 }

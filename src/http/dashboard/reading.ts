@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ToldFailure, toldFailure } from '../../base/errors.ts';
+import { type PlainFailure, plainFailure } from '../../base/errors.ts';
 import { SEARCH_LIMIT } from '../../contract/endpoints.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import { type Overview, type OverviewRequest, readOverview } from '../../reports/overview.ts';
@@ -243,7 +243,7 @@ export interface ThreadQuestion {
   request: unknown;
 }
 
-export type ThreadAnswer = { value: unknown } | { failure: ToldFailure } | { progress: number };
+export type ThreadAnswer = { value: unknown } | { failure: PlainFailure } | { progress: number };
 
 // This file is also the worker thread of `reading-pool.ts`.
 const asker = parentPort;
@@ -267,6 +267,6 @@ async function answer(reading: Reading, name: keyof Reading, request: unknown): 
     const read = reading[name] as (request: unknown) => Promise<unknown>;
     return { value: await read(request) };
   } catch (error) {
-    return { failure: toldFailure(error) };
+    return { failure: plainFailure(error) };
   }
 }

@@ -1,4 +1,4 @@
-import { unguarded } from '../../text/csv.ts';
+import { withoutFormulaGuards } from '../../text/csv.ts';
 import { caseFolded, emailKey } from '../../text/email.ts';
 import { plainForm } from '../../text/text.ts';
 import type { FileMatches, NewRow, PostText, StoredRow } from './types.ts';
@@ -68,13 +68,13 @@ export const isPadded = ({ source_key }: Pick<NewRow, 'source_key'>): boolean =>
   source_key.startsWith('key:0');
 
 /** Line ends, spaces and accents as another system may write them, without the apostrophe that guards against formulas. */
-export const wordForm = (text: string): string => plainForm(unguarded(text));
+export const wordForm = (text: string): string => plainForm(withoutFormulaGuards(text));
 
 /** Title, text and person; capitals of an address do not count. */
 function isSameWords(a: PostText, b: PostText): boolean {
   return (
     (['title', 'content'] as const).every((name) => isAlike(a[name], b[name], wordForm)) &&
-    isAlike(a.email, b.email, (email) => emailKey(unguarded(email)))
+    isAlike(a.email, b.email, (email) => emailKey(withoutFormulaGuards(email)))
   );
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { toldFailure } from '../../base/errors.ts';
+import { plainFailure } from '../../base/errors.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import { withoutMarkup } from '../../text/markup.ts';
 import { distinctWords, fold, likeness } from '../../text/words.ts';
@@ -118,7 +118,7 @@ function answer(rows: readonly ComparedRow[]): ThreadFindings {
     const compared = comparison;
     return { found: rows.map((row) => compared(row)).filter((match) => match !== null) };
   } catch (error) {
-    return { failure: toldFailure(error) };
+    return { failure: plainFailure(error) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { AppError, errorFrom, type ToldFailure } from '../../base/errors.ts';
+import { AppError, errorOfFailure, type PlainFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import type { NewRow } from '../decide/types.ts';
@@ -44,7 +44,7 @@ export interface DuplicateSearchOptions {
 
 /** A question to the thread, and its answer. Each question has one answer. */
 export type ComparedRow = Pick<Duplicate, 'line' | 'title'> & { content: string };
-export type ThreadFindings = { found: Duplicate[] } | { failure: ToldFailure };
+export type ThreadFindings = { found: Duplicate[] } | { failure: PlainFailure };
 
 const EXAMPLES = 10;
 /** More waiting pieces would only fill the memory of the thread. */
@@ -70,7 +70,7 @@ export function openDuplicateSearch({ mirror, onFound }: DuplicateSearchOptions)
     if (!asked) return;
     if ('failure' in answer) {
       waiting.unshift(asked);
-      fail(errorFrom(answer.failure));
+      fail(errorOfFailure(answer.failure));
       return;
     }
     result.checked += asked.rows;

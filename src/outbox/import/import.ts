@@ -123,7 +123,7 @@ export async function dryRun(
   return { tally, preview, ...open(columns, tally, boards, request) };
 }
 
-/** What a file leaves open, and what of it cannot be carried over. */
+/** The questions about a file, and what of it cannot be imported. */
 function open(
   columns: FileFacts | null,
   tally: Tally,
@@ -180,7 +180,7 @@ export function compareInBackground(
   return { state: () => ({ ...state }), ended: run(), stop: () => stopped.abort() };
 }
 
-/** How a file is opened with these choices, for a dry run, an import and its results alike. */
+/** The options by which a dry run, an import and its results file read the file. */
 export function readOptions(choices: ImportChoices, chooser: BoardChooser): ReadOptions {
   const { map, board, encoding } = choices;
   return { map, board, encoding, chooseBoard: chooser.choose };

@@ -58,7 +58,7 @@ async function openPath(path: string): Promise<FileHandle> {
   }
 }
 
-/** Both readings use one handle, so they read the same file even if its name changes. */
+/** All readings use one handle, so they read the same file even if its name changes. */
 function onDisk(handle: FileHandle, { size, dev, ino }: Pick<Stats, 'size' | 'dev' | 'ino'>): Input {
   return {
     bytes: size,
@@ -68,7 +68,7 @@ function onDisk(handle: FileHandle, { size, dev, ino }: Pick<Stats, 'size' | 'de
   };
 }
 
-/** A stream of Node's that is left before its end closes the handle, whatever it was told; and others may be reading as well. */
+/** Node's own stream closes the handle when it is left before its end, and another reading may use that handle. */
 async function* fromStart(handle: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
   for (let position = 0; ; ) {
     const { buffer, bytesRead } = await handle.read(

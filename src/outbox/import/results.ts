@@ -7,7 +7,7 @@ import { replaceFile } from '../../base/files.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import { refuseOwnFile } from '../../mirror/file/own-files.ts';
 import { SUPPRESSED } from '../../mirror/suppression/list.ts';
-import { csvCell, type Delimiter, inert } from '../../text/csv.ts';
+import { csvCell, type Delimiter, withFormulaGuard } from '../../text/csv.ts';
 import { reasonWords } from '../../text/text.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import type { ImportReads, KnownRow } from '../store/imports.ts';
@@ -214,9 +214,12 @@ export function resultsWriter(
   const options: LineOptions = { delimiter, eol };
   const mark = bom ? '\uFEFF' : '';
   return {
-    header: mark + resultLine([...headers.slice(0, data).map(inert), ...RESULT_COLUMNS], options),
+    header: mark + resultLine([...headers.slice(0, data).map(withFormulaGuard), ...RESULT_COLUMNS], options),
     line: ({ cells }, result) =>
-      resultLine([...ownCells(cells, headers.length, data), ...resultCells(result)].map(inert), options),
+      resultLine(
+        [...ownCells(cells, headers.length, data), ...resultCells(result)].map(withFormulaGuard),
+        options,
+      ),
   };
 }
 

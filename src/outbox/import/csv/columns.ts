@@ -25,7 +25,7 @@ import {
 } from './rows.ts';
 import type { StateColumn } from './state.ts';
 
-type Wishes = Pick<ReadOptions, 'map' | 'board'>;
+type MappingRequest = Pick<ReadOptions, 'map' | 'board'>;
 
 export interface MappedColumns extends FoundColumns {
   layout: Layout | null;
@@ -55,14 +55,14 @@ interface Draft {
  */
 export function mapColumns(
   headers: readonly string[],
-  wishes: Wishes,
+  request: MappingRequest,
   sample: readonly (readonly string[])[] = [],
 ): MappedColumns {
-  const draft = openDraft(headers, wishes, sample);
+  const draft = openDraft(headers, request, sample);
   const layout = takeLayout(draft);
   for (const rank of layout ? RANKS.slice(0, 1) : RANKS) takeByFit(draft, rank);
   if (!layout) reviewTitle(draft);
-  askForMissing(draft, wishes, layout);
+  askForMissing(draft, request, layout);
   const { used, columns, questions, isFree } = draft;
   const ignored = columns.flatMap(({ header }, i) => (isFree(i) ? [header] : []));
   const mapping = FIELDS.flatMap((field) => used.get(field) ?? []);
@@ -73,14 +73,14 @@ export function mapColumns(
 
 function openDraft(
   headers: readonly string[],
-  wishes: Wishes,
+  request: MappingRequest,
   sample: readonly (readonly string[])[],
 ): Draft {
   const used = new Map<Field, MappedColumn>();
-  for (const column of askedColumns(headers, wishes)) used.set(column.field, column);
+  for (const column of askedColumns(headers, request)) used.set(column.field, column);
   const questions: Question[] = [];
   const isLeftOut = (field: Field): boolean =>
-    wishes.map?.[field] === null || (field === 'board' && wishes.board !== undefined);
+    request.map?.[field] === null || (field === 'board' && request.board !== undefined);
   const columns = columnsOf(headers, sample);
   return {
     columns,
@@ -235,7 +235,7 @@ function lostOf({ columns, isFree }: Draft, states: readonly StateColumn[]): Fou
   }));
 }
 
-function askedColumns(headers: readonly string[], { map = {}, board }: Wishes): MappedColumn[] {
+function askedColumns(headers: readonly string[], { map = {}, board }: MappingRequest): MappedColumn[] {
   return Object.entries(map).flatMap(([name, header]) => {
     if (header === undefined || header === null) return [];
     const field = FIELDS.find((candidate) => foldedName(candidate) === foldedName(name));
@@ -288,7 +288,7 @@ function severalQuestion(field: Field, found: readonly number[], names: readonly
   );
 }
 
-function askForMissing(draft: Draft, { board }: Wishes, layout: Layout | null): void {
+function askForMissing(draft: Draft, { board }: MappingRequest, layout: Layout | null): void {
   if (board !== undefined && board.trim() === '') throw new AppError('usage', '--board is blank');
   const { used, questions, isWanted } = draft;
   const isOpen = (field: Field): boolean => !used.has(field) && !questions.some(({ id }) => id === field);

@@ -5,7 +5,7 @@ import {
   DELIMITERS,
   type Delimiter,
   faultText,
-  fromInert,
+  withoutFormulaGuard,
 } from '../../../text/csv.ts';
 import { distinctNames, type MappedColumns, mapColumns, recognisedColumns } from './columns.ts';
 import { type Question, questionHint } from './questions.ts';
@@ -166,9 +166,9 @@ async function openHead(text: DecodedText, options: ReadOptions): Promise<Head> 
   const results = resultsColumns(cells, rows);
   const asMeant: Head['asMeant'] = (read) => {
     const row = withoutPadding(read, cells.length);
-    return results ? results.arrange(row).map(fromInert) : row;
+    return results ? results.arrange(row).map(withoutFormulaGuard) : row;
   };
-  const headers = results ? results.headers.map(fromInert) : cells;
+  const headers = results ? results.headers.map(withoutFormulaGuard) : cells;
   return { delimiter, parser, headers, broken, sample, cells: rows.map(asMeant), asMeant };
 }
 

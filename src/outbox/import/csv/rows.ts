@@ -57,9 +57,9 @@ export interface AcceptedRow {
   key: string | null;
   /** The id of a known tool without the name of that tool. */
   toolKey?: string;
-  /** What the person should know though the row is fine. */
+  /** Remarks about a row that is accepted. */
   notes: string[];
-  /** What an earlier import of this row came to, when the file is one of our own results files. */
+  /** The outcome of an earlier import of this row, if the file is one of our own results files. */
   previous?: { state: string; post_id: string };
 }
 

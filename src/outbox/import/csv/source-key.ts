@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { inert, unguarded } from '../../../text/csv.ts';
+import { withFormulaGuard, withoutFormulaGuards } from '../../../text/csv.ts';
 import { plainForm } from '../../../text/text.ts';
 import type { NewRow } from '../../decide/types.ts';
 import { contentHash } from '../../decide/whose.ts';
@@ -15,12 +15,16 @@ type Keyed = Pick<AcceptedRow, 'key' | 'post'> &
  * when there is one; else the content, told apart from equal rows by its count in the file, starting at 1.
  */
 export function sourceKey(row: Keyed, occurrence: number): string {
-  return row.key === null ? contentKey(contentDigest(row), occurrence) : `key:${unguarded(row.key)}`;
+  return row.key === null
+    ? contentKey(contentDigest(row), occurrence)
+    : `key:${withoutFormulaGuards(row.key)}`;
 }
 
 function contentDigest({ post, writtenBoard = post.board }: Keyed): Buffer {
   const { title, content, email, full_name } = post;
-  const text = [title, content, email, full_name].map((part) => part && plainForm(unguarded(part)));
+  const text = [title, content, email, full_name].map(
+    (part) => part && plainForm(withoutFormulaGuards(part)),
+  );
   return digestOf([plainForm(writtenBoard).toLowerCase(), ...text]);
 }
 
@@ -76,10 +80,14 @@ function formerKeys({ key, toolKey }: Keyed): string[] {
 /** Hashes of the same words under other names of the board, with and without that apostrophe. Most rows have none. */
 function otherHashes(post: Keyed['post'], slugs: readonly string[]): string[] {
   const { title, content } = post;
-  const isGuarded = inert(title) !== title || inert(content) !== content;
+  const isGuarded = withFormulaGuard(title) !== title || withFormulaGuard(content) !== content;
   if (slugs.length === 0 && !isGuarded) return [];
-  const plain = { title: unguarded(title), content: unguarded(content) };
-  const texts = [{ title, content }, plain, { title: inert(plain.title), content: inert(plain.content) }];
+  const plain = { title: withoutFormulaGuards(title), content: withoutFormulaGuards(content) };
+  const texts = [
+    { title, content },
+    plain,
+    { title: withFormulaGuard(plain.title), content: withFormulaGuard(plain.content) },
+  ];
   const hashes = [post.board, ...slugs].flatMap((board) =>
     texts.map((text) => contentHash({ board, ...text })),
   );

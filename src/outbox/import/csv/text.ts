@@ -117,7 +117,7 @@ function transcoderOf(encoding: Encoding): Transcoder {
 
 const SAVE_AS = 'Open it in a spreadsheet and save it as "CSV UTF-8".';
 
-/** Files that people pass by mistake, told by their first bytes. */
+/** Other kinds of files that people pass by mistake, known by their first bytes. */
 const NOT_CSV: readonly { magic: string; looks: string; hint: string }[] = [
   // Looked at in November 2026, for a small library that bounds what it unpacks: read-excel-file 9.3.10 allocates what each entry
   // declares, or collects all of it, without a limit; hucre 1.0.0 has one, of 2 GiB an entry, that a caller cannot lower; exceljs 4.4.0
