@@ -78,8 +78,12 @@ async function exchangeOnce(
 /** The address of an operation, without query: the only place its requests ever go to. */
 export function endpointOf(base: URL, operation: Operation): URL {
   const url = new URL(base);
-  url.pathname = base.pathname.replace(/\/+$/, '') + ENDPOINTS[operation].path;
+  url.pathname = pathOf(base, operation);
   return url;
+}
+
+function pathOf(base: URL, operation: Operation): string {
+  return base.pathname.replace(/\/+$/, '') + ENDPOINTS[operation].path;
 }
 
 /** What goes on the wire. It holds the token, so it is made for one exchange and never kept or shown. */
@@ -87,7 +91,7 @@ function wireRequest({ base, auth }: ClientContext, { operation, query, body }: 
   const credentials = auth.kind === 'query' ? tokenParameter(auth.parameter, secret) : '';
   const search = [query, credentials].filter((part) => part !== '').join('&');
   return {
-    path: endpointOf(base, operation).pathname + (search === '' ? '' : `?${search}`),
+    path: pathOf(base, operation) + (search === '' ? '' : `?${search}`),
     method: ENDPOINTS[operation].method,
     headers: {
       accept: 'application/json',

@@ -119,7 +119,8 @@ function idReader(db: Db, table: Resource) {
   return {
     liveRowsOutside(shown: { get(id: number): number }): Set<number> {
       const outside = new Set<number>();
-      for (const id of all.iterate()) if (shown.get(id) < 0) outside.add(id);
+      // One call for all ids takes half the time of a call for each, and 8 MB for a million.
+      for (const id of all.all()) if (shown.get(id) < 0) outside.add(id);
       for (const id of outside.size === 0 ? [] : deleted.all()) outside.delete(id);
       return outside;
     },

@@ -16,7 +16,7 @@ export interface Table<T extends Entity> {
   subject: 'user' | 'board' | 'status' | null;
   /** What a change keeps of the values that were stored, beside the new ones, where they are nobody's; empty where that stayed the same. */
   renamed?: (stored: readonly ColumnValue[], entity: T) => object;
-  /** What each list showed that needed no write since another process last wrote; spares most look-ups. */
+  /** Entities as each list showed them last and as they are stored, since another process last wrote. They spare most look-ups. */
   known: Record<Resource, Map<number, T>>;
   /** Stored values in the order of `values`, and then changed_at. */
   find: Statement<[number], ColumnValue[]>;

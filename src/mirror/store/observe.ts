@@ -45,24 +45,31 @@ export function entityObserver(db: Db, changes: ChangeLog) {
     references: referenceTable(db),
   };
   const isNewest = newestChecks(db);
-  const forgetKnown = keptUntilWritten(db, () => {
+  const forget = (): void => {
     for (const { known } of Object.values(tables)) for (const list of RESOURCES) known[list].clear();
-  });
-  /** Stores what a page of a list carried. Returns how many entities it wrote. */
-  return (resource: Resource, observed: Observed, when: Moments): number => {
-    forgetKnown();
-    const store = <T extends Entity>(
-      kind: keyof Observed,
-      table: Table<T>,
-      shown: Map<number, ShownEntity<T>>,
-    ) =>
-      observe(table, shown, { resource, ...when, changes }, (id, by) => isNewest[kind](resource, { id, by }));
-    return (
-      store('users', tables.users, observed.users) +
-      store('boards', tables.boards, observed.boards) +
-      store('statuses', tables.statuses, observed.statuses) +
-      store('references', tables.references, observed.references)
-    );
+  };
+  const forgetOlder = keptUntilWritten(db, forget);
+  return {
+    /** Stores what a page of a list carried. Returns how many entities it wrote. */
+    store(resource: Resource, observed: Observed, when: Moments): number {
+      forgetOlder();
+      const store = <T extends Entity>(
+        kind: keyof Observed,
+        table: Table<T>,
+        shown: Map<number, ShownEntity<T>>,
+      ) =>
+        observe(table, shown, { resource, ...when, changes }, (id, by) =>
+          isNewest[kind](resource, { id, by }),
+        );
+      return (
+        store('users', tables.users, observed.users) +
+        store('boards', tables.boards, observed.boards) +
+        store('statuses', tables.statuses, observed.statuses) +
+        store('references', tables.references, observed.references)
+      );
+    },
+    /** To be called when a transaction was rolled back: what it wrote is not in the database. */
+    forget,
   };
 }
 
@@ -89,6 +96,7 @@ function observe<T extends Entity>(
     for (const list of RESOURCES) table.known[list].delete(entity.id);
     if (stored) table.update(entity, at);
     else table.insert(entity, at);
+    remember(table.known[resource], entity);
     tell(table, entity, stored, { resource, at, changes });
     written++;
   }
@@ -146,7 +154,6 @@ function isKnown<T extends Entity>(known: Map<number, T>, entity: T): boolean {
   return true;
 }
 
-/** Only what needed no write: what this transaction writes may still be rolled back. */
 function remember<T extends Entity>(known: Map<number, T>, entity: T): void {
   if (known.size >= KNOWN_ENTITIES) known.clear();
   known.set(entity.id, entity);

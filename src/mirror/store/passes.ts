@@ -36,7 +36,7 @@ export function passes(db: Db, options: OpenOptions) {
     posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
     comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
   };
-  const observe = entityObserver(db, changes);
+  const entities = entityObserver(db, changes);
   const withoutErased = suppression(db, options);
   const absent = absences(db);
   const runs = runLog(db, absent.pages);
@@ -75,7 +75,7 @@ export function passes(db: Db, options: OpenOptions) {
     changes.refresh();
     // Before what the rows carry is compared: they count as rows that can be read.
     let written = release(pass, page);
-    written += observe(resource, carriedBy(page), when);
+    written += entities.store(resource, carriedBy(page), when);
     const rows =
       page.resource === 'posts'
         ? writeRows(writers.posts, page.rows, when, pass, repeated)
@@ -162,6 +162,7 @@ export function passes(db: Db, options: OpenOptions) {
         return applied(page);
       } catch (error) {
         Object.assign(page.pass.counts, before);
+        entities.forget();
         throw error;
       }
     },
