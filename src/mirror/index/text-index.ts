@@ -60,24 +60,9 @@ export function unindexedPosts(db: Db): number {
 }
 
 function rowIndex(db: Db, source: keyof typeof INDEXES) {
-  const { table, columns, mark: key } = INDEXES[source];
-  const names = columns.join(', ');
-  const places = columns.map(() => '?').join(', ');
-  const readMark = scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?');
-  const writeMark = db.prepare('UPDATE meta SET value = ? WHERE key = ?');
-  const add = db.prepare(`INSERT INTO ${table} (rowid, ${names}) VALUES (?, ${places})`);
-  const drop = db.prepare(`INSERT INTO ${table} (${table}, rowid, ${names}) VALUES ('delete', ?, ${places})`);
-  const ends = chunkEnd(db, source);
-  const addChunk = db.prepare(`
-    INSERT INTO ${table} (rowid, ${names})
-    SELECT id, ${columns.map((name) => `coalesce(other_words(${name}), ${name})`).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`);
-  const wholeChunks = db.prepare(`
-    INSERT INTO ${table} (${table}, rank) VALUES ('hashsize', ${HASH_BYTES}), ('crisismerge', ${MOST_PIECES})`);
-  // Off until then: merging while the first rows come in would do the same work several times over.
-  const mergeFromNowOn = db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('automerge', 4)`);
-  const secureFrom = db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('secure-delete', 1)`);
-  const secureTo = db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('secure-delete', 0)`);
-  let mark = Number(readMark.get(key));
+  const { mark: key } = INDEXES[source];
+  const sql = statementsOf(db, source);
+  let mark = Number(sql.readMark.get(key));
   let isNoted = false;
   /**
    * FTS5 writes what it holds before every statement that could fail halfway, such as an insert into a table with a trigger: with words
@@ -85,19 +70,19 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
    */
   let pending: (() => void)[] = [];
   const replace = (id: number, old: readonly string[], next: readonly string[]): void => {
-    drop.run(id, ...old.map(searchable));
-    add.run(id, ...next.map(searchable));
+    sql.drop.run(id, ...old.map(searchable));
+    sql.add.run(id, ...next.map(searchable));
   };
 
   return {
     /** To be called when a transaction begins: another process may have moved the mark. */
     refresh(): void {
-      mark = Number(readMark.get(key));
+      mark = Number(sql.readMark.get(key));
       isNoted = false;
       pending = [];
     },
     /** Whether no row was ever indexed, as in a mirror before its first sweep has ended. */
-    isNew: (): boolean => Number(readMark.get(key)) < 0,
+    isNew: (): boolean => Number(sql.readMark.get(key)) < 0,
     /** To be called once the rows of a transaction are written: their words go in together. */
     write(): void {
       for (const one of pending) one();
@@ -105,16 +90,16 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
     },
     step(): boolean {
       if (mark === ALL) return false;
-      if (mark < 0) wholeChunks.run();
-      const end = ends.get(mark, CHUNK) ?? null;
-      if (end !== null) addChunk.run(mark, end);
-      else mergeFromNowOn.run();
+      if (mark < 0) sql.wholeChunks.run();
+      const end = sql.ends.get(mark, CHUNK) ?? null;
+      if (end !== null) sql.addChunk.run(mark, end);
+      else sql.mergeFromNowOn.run();
       mark = end ?? ALL;
-      writeMark.run(String(mark), key);
+      sql.writeMark.run(String(mark), key);
       return end !== null;
     },
     added(id: number, texts: () => string[]): void {
-      if (id <= mark) pending.push(() => add.run(id, ...texts().map(searchable)));
+      if (id <= mark) pending.push(() => sql.add.run(id, ...texts().map(searchable)));
     },
     /** Old words are marked as gone, and stay in the file until it is rewritten. */
     changed(id: number, old: readonly string[], next: readonly string[]): void {
@@ -126,9 +111,31 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
     /** Old words are taken out of the file, which takes twenty times as long. */
     erased(id: number, old: readonly string[], next: readonly string[]): void {
       if (id > mark) return;
-      secureFrom.run();
+      sql.secureFrom.run();
       replace(id, old, next);
-      secureTo.run();
+      sql.secureTo.run();
     },
+  };
+}
+
+function statementsOf(db: Db, source: keyof typeof INDEXES) {
+  const { table, columns } = INDEXES[source];
+  const names = columns.join(', ');
+  const places = columns.map(() => '?').join(', ');
+  return {
+    readMark: scalar(db)<[string], string>('SELECT value FROM meta WHERE key = ?'),
+    writeMark: db.prepare('UPDATE meta SET value = ? WHERE key = ?'),
+    add: db.prepare(`INSERT INTO ${table} (rowid, ${names}) VALUES (?, ${places})`),
+    drop: db.prepare(`INSERT INTO ${table} (${table}, rowid, ${names}) VALUES ('delete', ?, ${places})`),
+    ends: chunkEnd(db, source),
+    addChunk: db.prepare(`
+    INSERT INTO ${table} (rowid, ${names})
+    SELECT id, ${columns.map((name) => `coalesce(other_words(${name}), ${name})`).join(', ')} FROM ${source} WHERE id > ? AND id <= ? ORDER BY id`),
+    wholeChunks: db.prepare(`
+    INSERT INTO ${table} (${table}, rank) VALUES ('hashsize', ${HASH_BYTES}), ('crisismerge', ${MOST_PIECES})`),
+    // Off until then: merging while the first rows come in would do the same work several times over.
+    mergeFromNowOn: db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('automerge', 4)`),
+    secureFrom: db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('secure-delete', 1)`),
+    secureTo: db.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('secure-delete', 0)`),
   };
 }

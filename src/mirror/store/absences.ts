@@ -16,68 +16,71 @@ import { isLate, type Moments } from './moments.ts';
 export function absences(db: Db) {
   const pages = listPages(db);
   const ids = { posts: idReader(db, 'posts'), comments: idReader(db, 'comments') };
-  const any = scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)');
-  const since = scalar(db)<[string, number], string>(
-    'SELECT since FROM absences WHERE resource = ? AND id = ?',
-  );
-  const noteReturn = db.prepare<[string, number]>(`
-    INSERT OR REPLACE INTO returned_rows (resource, id, way, before_id, after_id)
-    SELECT resource, id, way, before_id, after_id FROM absences WHERE resource = ? AND id = ?`);
-  const remove = db.prepare<[string, number]>('DELETE FROM absences WHERE resource = ? AND id = ?');
-  const missing = db.prepare<{ resource: string }, MissingRow>(`
-    SELECT id, misses, way, before_id AS before, after_id AS after, 0 AS isSeen FROM absences WHERE resource = $resource
-     UNION ALL SELECT id, '{}', way, before_id, after_id, 1 FROM returned_rows WHERE resource = $resource`);
-  const forgetReturned = db.prepare<[string]>('DELETE FROM returned_rows WHERE resource = ?');
-  const put = db.prepare<AbsenceRow>(`
-    INSERT INTO absences (resource, id, since, first_run, sweeps, misses, score, way, before_id, after_id)
-    VALUES ($resource, $id, $at, $run, 1, $misses, $score, $way, $before, $after)
-    ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, misses = excluded.misses, score = excluded.score, way = excluded.way,
-      before_id = excluded.before_id, after_id = excluded.after_id`);
-  const restored = scalar(db)<[string], number>('SELECT restored FROM sync_state WHERE resource = ?');
-  const countRestored = db.prepare('UPDATE sync_state SET restored = restored + ? WHERE resource = ?');
-  const forgetRestored = db.prepare('UPDATE sync_state SET restored = 0 WHERE resource = ? AND restored > 0');
-
+  const sql = statementsOf(db);
   return {
     pages,
     /** Rows that a pass shows are missing no longer; returns whether any was. A page from before a row was missed says nothing of it. */
     seen(resource: Resource, shown: Iterable<number>, when: Moments): boolean {
-      if (!any.get(resource)) return false;
+      if (!sql.any.get(resource)) return false;
       let cleared = 0;
       for (const id of shown) {
-        const missed = since.get(resource, id);
+        const missed = sql.since.get(resource, id);
         if (missed === undefined || isLate(missed, when)) continue;
-        noteReturn.run(resource, id);
-        cleared += remove.run(resource, id).changes;
+        sql.noteReturn.run(resource, id);
+        cleared += sql.remove.run(resource, id).changes;
       }
       return cleared > 0;
     },
     restored(resource: Resource, rows: number): void {
-      if (rows > 0) countRestored.run(rows, resource);
+      if (rows > 0) sql.countRestored.run(rows, resource);
     },
     /** Everything that a sweep which has reached the end of its list says about rows that it did not show. */
     evidence({ resource, runId, counts }: Pass, learned: Learned = NOTHING_LEARNED): AbsenceEvidence {
       const shown = pages.shownBy(resource, runId, counts.pages);
       const known = new Map(
-        missing.all({ resource }).map(({ id, misses, isSeen, ...row }) => {
+        sql.missing.all({ resource }).map(({ id, misses, isSeen, ...row }) => {
           return [id, { ...row, misses: JSON.parse(misses) as Missing['misses'], isSeen: isSeen === 1 }];
         }),
       );
       const absent = ids[resource].liveRowsOutside(shown.index);
       const last = pages.last(resource);
-      return { last, shown, absent, missing: known, restored: restored.get(resource) ?? 0, learned };
+      return { last, shown, absent, missing: known, restored: sql.restored.get(resource) ?? 0, learned };
     },
     /** Keeps what a sweep has shown and missed. */
     keep({ resource, runId: run, counts }: Pass, verdict: AbsenceVerdict, at: string): void {
       pages.keep(resource, run, counts.pages);
-      forgetReturned.run(resource);
-      forgetRestored.run(resource);
+      sql.forgetReturned.run(resource);
+      sql.forgetRestored.run(resource);
       for (const [id, { misses, isSeen: _, ...row }] of verdict.missing)
-        put.run({ resource, id, at, run, misses: JSON.stringify(misses), ...row });
+        sql.put.run({ resource, id, at, run, misses: JSON.stringify(misses), ...row });
     },
     settled(resource: Resource, gone: readonly number[]): void {
-      for (const id of gone) remove.run(resource, id);
+      for (const id of gone) sql.remove.run(resource, id);
     },
     ...heldAbsences(db),
+  };
+}
+
+function statementsOf(db: Db) {
+  return {
+    any: scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)'),
+    since: scalar(db)<[string, number], string>('SELECT since FROM absences WHERE resource = ? AND id = ?'),
+    noteReturn: db.prepare<[string, number]>(`
+    INSERT OR REPLACE INTO returned_rows (resource, id, way, before_id, after_id)
+    SELECT resource, id, way, before_id, after_id FROM absences WHERE resource = ? AND id = ?`),
+    remove: db.prepare<[string, number]>('DELETE FROM absences WHERE resource = ? AND id = ?'),
+    missing: db.prepare<{ resource: string }, MissingRow>(`
+    SELECT id, misses, way, before_id AS before, after_id AS after, 0 AS isSeen FROM absences WHERE resource = $resource
+     UNION ALL SELECT id, '{}', way, before_id, after_id, 1 FROM returned_rows WHERE resource = $resource`),
+    forgetReturned: db.prepare<[string]>('DELETE FROM returned_rows WHERE resource = ?'),
+    put: db.prepare<AbsenceRow>(`
+    INSERT INTO absences (resource, id, since, first_run, sweeps, misses, score, way, before_id, after_id)
+    VALUES ($resource, $id, $at, $run, 1, $misses, $score, $way, $before, $after)
+    ON CONFLICT DO UPDATE SET sweeps = sweeps + 1, misses = excluded.misses, score = excluded.score, way = excluded.way,
+      before_id = excluded.before_id, after_id = excluded.after_id`),
+    restored: scalar(db)<[string], number>('SELECT restored FROM sync_state WHERE resource = ?'),
+    countRestored: db.prepare('UPDATE sync_state SET restored = restored + ? WHERE resource = ?'),
+    forgetRestored: db.prepare('UPDATE sync_state SET restored = 0 WHERE resource = ? AND restored > 0'),
   };
 }
 

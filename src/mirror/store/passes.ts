@@ -41,19 +41,8 @@ export function passes(db: Db, options: OpenOptions) {
   const absent = absences(db);
   const runs = runLog(db, absent.pages);
   const size = rowCounter(db);
-  const quarantine = db.prepare(`
-    INSERT INTO quarantine (resource, seen_at, run_id, reason, body) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
-  // What a head pass met while the sweep was interrupted has a later run, and was not for this sweep to see.
-  const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
-  const anyReject = scalar(db)<[string], number>(
-    'SELECT EXISTS (SELECT 1 FROM quarantine WHERE resource = ?)',
-  );
-  // What this pass itself set aside stays: it is counted, and of a row that one pass shows in two ways the first counts.
-  const releaseRows = db.prepare<[string, number, string]>(`
-    DELETE FROM quarantine WHERE resource = ? AND run_id <> ?
-       AND iif(json_valid(body), body ->> 'id', NULL) IN (SELECT value FROM json_each(?))`);
-  const deferred = new Map<number, Deferred>();
+  const quarantine = quarantined(db);
+  const checkpoints = deferredCheckpoints(absent.pages, runs);
   const applied = immediate(db, apply);
 
   function begin(start: PassStart): Pass {
@@ -74,7 +63,7 @@ export function passes(db: Db, options: OpenOptions) {
     packed[resource].refresh();
     changes.refresh();
     // Before what the rows carry is compared: they count as rows that can be read.
-    let written = release(pass, page);
+    let written = quarantine.release(pass, page);
     written += entities.store(resource, carriedBy(page), when);
     const rows =
       page.resource === 'posts'
@@ -86,48 +75,22 @@ export function passes(db: Db, options: OpenOptions) {
     for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
     if (absent.seen(resource, seen, when)) written++;
     absent.restored(resource, rows.restored);
-    for (const reject of rejects) quarantine.run(resource, at, runId, reject.reason, reject.body);
+    for (const reject of rejects) quarantine.keep(pass, at, reject);
     const ids = shown && absent.pages.changed(resource, counts.pages, shown);
-    if (ids) deferredOf(runId).ids.set(counts.pages, ids);
+    if (ids) checkpoints.note(runId, counts.pages, ids);
     counts.pages++;
     counts.rows += page.rows.length + rejects.length;
     counts.quarantined += rejects.length;
     const isQuiet = written + rejects.length === 0;
-    checkpoint(pass, state, isQuiet ? observedAt : null);
+    checkpoints.page(pass, state, isQuiet ? observedAt : null);
     return { unchanged: rows.written + rejects.length === 0 };
-  }
-
-  /** Takes rows that could be read out of quarantine, by their id also where that came in quotes; says how many entries went. */
-  function release({ resource, runId }: Pass, { rows }: PageWrite['page']): number {
-    if (!anyReject.get(resource)) return 0;
-    const ids = rows.flatMap(({ id }) => [id, String(id)]);
-    return releaseRows.run(resource, runId, JSON.stringify(ids)).changes;
-  }
-
-  /** A quiet page alone is not worth a write: reading it again after a kill costs less than logging each one. */
-  function checkpoint(pass: Pass, state: string | null, quietAt: number | null): void {
-    if (state === null) return;
-    if (quietAt !== null && mayWait(deferredOf(pass.runId), quietAt)) return;
-    writeIds(pass.runId);
-    runs.checkpoint(pass, state);
-  }
-
-  function deferredOf(runId: number): Deferred {
-    const found = deferred.get(runId) ?? { pages: 0, since: null, ids: new Map() };
-    deferred.set(runId, found);
-    return found;
-  }
-
-  function writeIds(runId: number): void {
-    for (const [n, ids] of deferredOf(runId).ids) absent.pages.write(runId, n, ids);
-    deferred.delete(runId);
   }
 
   function finish(end: PassEnd): PassSummary {
     const { pass, outcome, verdict = null, acceptDeletes = false } = end;
     const at = iso(end.now);
     const { resource } = pass;
-    writeIds(pass.runId);
+    checkpoints.write(pass.runId);
     changes.refresh();
     const hasEnded = outcome === 'complete' || outcome === 'incomplete';
     const isWholeSweep = hasEnded && pass.mode === 'sweep';
@@ -137,7 +100,7 @@ export function passes(db: Db, options: OpenOptions) {
     const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
     absent.settled(resource, going);
     const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
-    if (isWholeSweep) releaseOthers.run(resource, pass.runId);
+    if (isWholeSweep) quarantine.releaseOthers(pass);
     tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
     return runs.finish(end, { deleted, ...absent.counts(resource) }, at);
   }
@@ -149,7 +112,7 @@ export function passes(db: Db, options: OpenOptions) {
     return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
   }
 
-  const writeLeft = immediate(db, writeIds);
+  const writeLeft = immediate(db, checkpoints.write);
   // It takes seconds where there are a million rows, and others may write meanwhile.
   const read = db.transaction(absent.evidence);
   return {
@@ -178,7 +141,62 @@ export function passes(db: Db, options: OpenOptions) {
   };
 }
 
-/** Pages since the last checkpoint, when the first of them was observed, and the ids to be kept of them, by the page's number in the run. */
+/** Rows that did not decode, until a pass reads them. */
+function quarantined(db: Db) {
+  const put = db.prepare(`
+    INSERT INTO quarantine (resource, seen_at, run_id, reason, body) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, run_id = excluded.run_id, reason = excluded.reason`);
+  // A later run is a head pass while the sweep was interrupted. The sweep did not look for the rows of that pass.
+  const releaseOthers = db.prepare('DELETE FROM quarantine WHERE resource = ? AND run_id < ?');
+  const any = scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM quarantine WHERE resource = ?)');
+  // Rows of this pass itself stay: they are counted, and where one pass shows a row in two ways the first counts.
+  const releaseRows = db.prepare<[string, number, string]>(`
+    DELETE FROM quarantine WHERE resource = ? AND run_id <> ?
+       AND iif(json_valid(body), body ->> 'id', NULL) IN (SELECT value FROM json_each(?))`);
+  return {
+    keep: ({ resource, runId }: Pass, at: string, { reason, body }: PageWrite['rejects'][number]): void =>
+      void put.run(resource, at, runId, reason, body),
+    /** Releases rows that could be read now, and returns how many. Their ids may have come in quotes. */
+    release({ resource, runId }: Pass, { rows }: PageWrite['page']): number {
+      if (!any.get(resource)) return 0;
+      const ids = rows.flatMap(({ id }) => [id, String(id)]);
+      return releaseRows.run(resource, runId, JSON.stringify(ids)).changes;
+    },
+    releaseOthers: ({ resource, runId }: Pass): void => void releaseOthers.run(resource, runId),
+  };
+}
+
+/** The checkpoints of passes. A quiet page alone is not worth a write: reading it again after a kill costs less. */
+function deferredCheckpoints(
+  pages: ReturnType<typeof absences>['pages'],
+  { checkpoint }: ReturnType<typeof runLog>,
+) {
+  const deferred = new Map<number, Deferred>();
+  const deferredOf = (runId: number): Deferred => {
+    const found = deferred.get(runId) ?? { pages: 0, since: null, ids: new Map() };
+    deferred.set(runId, found);
+    return found;
+  };
+  const write = (runId: number): void => {
+    for (const [n, ids] of deferredOf(runId).ids) pages.write(runId, n, ids);
+    deferred.delete(runId);
+  };
+  return {
+    /** Keeps the ids of a page until the next checkpoint. */
+    note: (runId: number, page: number, ids: Buffer): void => void deferredOf(runId).ids.set(page, ids),
+    /** To be called after each page, with the time of one that changed nothing. */
+    page(pass: Pass, state: string | null, quietAt: number | null): void {
+      if (state === null) return;
+      if (quietAt !== null && mayWait(deferredOf(pass.runId), quietAt)) return;
+      write(pass.runId);
+      checkpoint(pass, state);
+    },
+    /** Writes the ids that wait. */
+    write,
+  };
+}
+
+/** Pages since the last checkpoint, the time of the first of them, and the ids that wait, by the number of the page in the run. */
 interface Deferred {
   pages: number;
   since: number | null;

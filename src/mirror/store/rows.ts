@@ -105,38 +105,9 @@ export function rowWriter<T extends Post | Comment>(
   changes: ChangeLog,
 ) {
   const { table, subject } = kind;
-  const places = Object.entries<Place>(kind.columns);
-  const columns = places.map(([name]) => name);
-  const texts = columns.filter((_, i) => places[i]?.[1] === 'text');
-  const history = columns.filter((_, i) => places[i]?.[1] !== 'unreported');
-  const untyped = [...columns.keys()].filter((i) => i >= texts.length && !((columns[i] ?? '') in kind.types));
-  const written = [
-    ...columns,
-    'created',
-    'created_raw',
-    'extra',
-    'first_seen_at',
-    'changed_at',
-    'version_at',
-  ];
+  const { columns, texts, history, untyped } = columnsOf(kind);
   const stored = storedRows(db, table, columns);
-  const insert = db.prepare(`
-    INSERT INTO ${table} (id, ${written.join(', ')}) VALUES (?, ${written.map(() => '?').join(', ')})`);
-  const update = db.prepare(`
-    UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')}, deleted_at = NULL, erased_at = NULL WHERE id = ?`);
-  const kept = [`${subject}_id`, 'observed_at', ...history, 'deleted'];
-  // An erasure moves changed_at and no more. A version that was erased while it was the latest says so when it is no longer: increments of
-  // the history go by that. What the history does not tell moves changed_at too; then an increment has lines that it need not have.
-  const keepVersion = db.prepare(`
-    INSERT INTO ${subject}_versions (${kept.join(', ')}, erased_at)
-    SELECT ${kept.map(() => '?').join(', ')}, nullif(changed_at, version_at) FROM ${table} WHERE id = ?`);
-  const remove = db.prepare(`
-    UPDATE ${table} SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`);
-
-  const isSame = (old: Stored, shown: readonly ColumnValue[], from: number, to: number): boolean => {
-    for (let i = from; i < to; i++) if (old[VALUES_AT + i] !== shown[i]) return false;
-    return true;
-  };
+  const { insert, update, keepVersion, remove } = statementsOf(db, kind);
   const keep = (
     [id, deletedAt, versionAt, , , , ...values]: Stored,
     shown: readonly ColumnValue[],
@@ -159,11 +130,6 @@ export function rowWriter<T extends Post | Comment>(
       !isSameMoment(old[5], row.created);
     return isOther ? [...types, `${subject}.updated`] : types;
   };
-  const timesOf = ({ created }: T): ColumnValue[] => {
-    const instant = toInstant(created);
-    return [instant, rawUnlessSame(created, instant)];
-  };
-
   const wordsOf = (shown: readonly ColumnValue[]): string[] => shown.slice(0, texts.length).map(String);
   const add = (row: T, shown: readonly ColumnValue[], at: string) => {
     stored.wrote(row.id);
@@ -214,6 +180,54 @@ export function rowWriter<T extends Post | Comment>(
       return remove.run(goneAt, goneAt, goneAt, id).changes === 1;
     },
   };
+}
+
+/** The names of the columns: all, those of texts, those that a version keeps, and the places of those whose change has no type of its own. */
+function columnsOf<T extends Post | Comment>(kind: RowKind<T>) {
+  const places = Object.entries<Place>(kind.columns);
+  const columns = places.map(([name]) => name);
+  const texts = columns.filter((_, i) => places[i]?.[1] === 'text');
+  const history = columns.filter((_, i) => places[i]?.[1] !== 'unreported');
+  const untyped = [...columns.keys()].filter((i) => i >= texts.length && !((columns[i] ?? '') in kind.types));
+  return { columns, texts, history, untyped };
+}
+
+function statementsOf<T extends Post | Comment>(db: Db, kind: RowKind<T>) {
+  const { table, subject } = kind;
+  const { columns, history } = columnsOf(kind);
+  const written = [
+    ...columns,
+    'created',
+    'created_raw',
+    'extra',
+    'first_seen_at',
+    'changed_at',
+    'version_at',
+  ];
+  const kept = [`${subject}_id`, 'observed_at', ...history, 'deleted'];
+  return {
+    insert: db.prepare(`
+    INSERT INTO ${table} (id, ${written.join(', ')}) VALUES (?, ${written.map(() => '?').join(', ')})`),
+    update: db.prepare(`
+    UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')}, deleted_at = NULL, erased_at = NULL WHERE id = ?`),
+    // An erasure moves changed_at and no more. A version that was erased while it was the latest says so when it is no longer: increments of
+    // the history go by that. What the history does not tell moves changed_at too; then an increment has lines that it need not have.
+    keepVersion: db.prepare(`
+    INSERT INTO ${subject}_versions (${kept.join(', ')}, erased_at)
+    SELECT ${kept.map(() => '?').join(', ')}, nullif(changed_at, version_at) FROM ${table} WHERE id = ?`),
+    remove: db.prepare(`
+    UPDATE ${table} SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`),
+  };
+}
+
+function isSame(old: Stored, shown: readonly ColumnValue[], from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (old[VALUES_AT + i] !== shown[i]) return false;
+  return true;
+}
+
+function timesOf({ created }: Post | Comment): ColumnValue[] {
+  const instant = toInstant(created);
+  return [instant, rawUnlessSame(created, instant)];
 }
 
 /** When a change of a row was observed: never before the version it follows, also where the clock was set back meanwhile. */
