@@ -84,7 +84,7 @@ function freshConnection(context: ClientContext): FreshConnection {
   const dispatcher = new Client(context.base.origin, {
     ...settings(context),
     connect(options, callback) {
-      // The library would connect again for a request it holds to be unsent. Once is all a create gets.
+      // The library connects again for a request that it counts as unsent. A create gets one connection only.
       if (used || over) return callback(new Error('a create is sent on one connection only'), null);
       used = true;
       if (ahead === null) return open(options, callback);
@@ -134,7 +134,7 @@ function writingWhile(mayLeave: () => boolean, socket: Socket, refused: () => vo
 
 export const NOT_OURS = 'the lease of this source is not confirmed';
 
-/** As the library would say it to its connector. */
+/** The options that the library gives to its connector. */
 function addressOf({ protocol, host, hostname, port }: URL): buildConnector.Options {
   return { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
 }

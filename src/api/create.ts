@@ -45,7 +45,7 @@ export type CreateRequest =
   | { operation: 'createPost'; post: NewPost }
   | { operation: 'createPostAsUser'; post: NewPostAsUser };
 
-/** Answers that say the service understood and did nothing, if their body is its own: JSON. */
+/** Statuses by which a service says that it did nothing. They count only with a body of JSON, which a proxy does not write. */
 export const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422]);
 
 /** Sends a post once, on a connection of its own, and says what is known afterwards. Never throws. */

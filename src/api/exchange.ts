@@ -69,7 +69,7 @@ async function exchangeOnce(
     throw failure;
   } finally {
     timeout.stop();
-    // Called off by ourselves, it says nothing about the upstream.
+    // A request that we cancelled ourselves says nothing about the upstream.
     if (status !== null || !signal?.aborted) context.rateLimit.record(status, why);
     context.onRequest({ operation, status, ms: context.clock.monotonic() - started, retry });
   }
@@ -143,7 +143,7 @@ async function receive(
   secret: Secret,
   signal: AbortSignal | undefined,
 ): Promise<UpstreamAnswer> {
-  // A body we give up on still reports its end; unheard, that would bring the process down.
+  // A body that we stop reading still emits its error. Without a listener the error would end the process.
   body.on('error', () => {});
   const times = { serverTime: httpDate(headers.date), ageMs: ageOf(headers.age) };
   const head = { status: statusCode, headers, ...times };

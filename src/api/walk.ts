@@ -177,9 +177,9 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
 
   const begin = (cursor: string, number: number, guessed: boolean): Pending<T> => {
     const page = read(cursor, number, controller.signal, guessed);
-    // Its error is for the turn of that page; until then, or if that never comes, it must not count as unhandled.
+    // The error is thrown when the page is taken. Until then Node must not count it as unhandled.
     page.catch((error: unknown) => {
-      // Many services allow one request at a time: more only have each other refused.
+      // Many services allow one request at a time and refuse all others.
       if (codeOf(error) === 'throttled') predict = false;
     });
     return { page, guessed };
@@ -206,7 +206,7 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
         return await page;
       } catch (error) {
         if (!guessed || controller.signal.aborted) throw error;
-        // It was asked for before it was known to exist. Now it is: what it answered then says nothing.
+        // The page was asked for before it was known to exist. It is known now, so the earlier answer does not count.
         if (NO_PAGE.includes(codeOf(error))) {
           predict = false;
           dropAll();

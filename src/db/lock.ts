@@ -96,7 +96,7 @@ export function senderLock({ path, holder }: { path: string; holder: string }) {
       return lock;
     },
     isWanted: (): boolean => place === null && lockHolder(nextPath(path)) !== null,
-    /** Gives up a place in the line. */
+    /** Leaves the line. */
     leave,
   };
 }

@@ -76,7 +76,7 @@ function keepOnce(db: Db, dataDir: string, from: number, to: number): void {
   tellMigration(db, copy, from, to);
 }
 
-/** Here and not where the caller logs: a large mirror takes its time, and every command may be the first after an upgrade. */
+/** Written to stderr at once: a large mirror takes long, and any command may be the first one after an upgrade. */
 function tellMigration(db: Db, copy: string, from: number, to: number): void {
   process.stderr.write(
     `${printable(`The mirror ${db.name} has schema ${from} and is brought to schema ${to}. ${copy} is a copy of it as it was.`)}\n`,
@@ -197,7 +197,7 @@ function refuseOtherUpstream(db: Db, path: string, upstream: string): void {
 
 const UNUSED_HINT = 'It never held a row: if its upstream was only mistyped, delete the file and run again.';
 
-/** Not taken over by itself all the same: the process that made it may be about to write. */
+/** The program does not take over such a mirror by itself, because the process that made it may be about to write. */
 function isUnused(db: Db): boolean {
   const tables = ['posts', 'comments', 'outbox'];
   const count = scalar(db)<[string], number>('SELECT count(*) FROM sqlite_schema WHERE name = ?');

@@ -47,7 +47,7 @@ export function changeLog(db: Db) {
   return {
     /** To be called when a transaction begins that may call `row` or `entity`. */
     refresh(): void {
-      // A list that is told of stays so: only first sweeps ask.
+      // A list that is in the feed stays in it, so only first sweeps ask SQLite.
       if (RESOURCES.every((resource) => isTold[resource])) return;
       for (const { resource, start } of starts.all()) isTold[resource] = start !== null;
     },
@@ -60,7 +60,7 @@ export function changeLog(db: Db) {
     ): void {
       if (isTold[resource]) insert.run(at, type, id, version ?? null, null);
     },
-    /** A user, board or status that rows of a list carry: a new one is told of with its list, another one as soon as either list is. */
+    /** A user, board or status inside the rows of a list. A new one is in the feed once its list is; a changed one once either list is. */
     entity(
       resource: Resource,
       type: ChangeType,
@@ -99,7 +99,7 @@ interface PassEvent {
   newlyHeld: number;
 }
 
-/** Returns a function that tells how a pass ended: only what is news after the pass before. */
+/** Returns a function that puts the end of a pass into the feed, where it differs from the end of the pass before. */
 export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassEvent) => void {
   const find = db.prepare<[string], { start: number | null; failing: number }>(`
     SELECT start, failing FROM feed_lists WHERE resource = ?`);
@@ -125,14 +125,14 @@ export function passEvents(db: Db, changes: ChangeLog): (at: string, pass: PassE
 const PRUNE_STEP = 1000;
 
 /**
- * How much longer changes are kept for a webhook endpoint that was not told of them yet. One that takes nothing is disabled after four
- * days, and does not hold them; this is for one that takes a change now and then.
+ * How much longer changes are kept for a webhook endpoint that has not received them yet. An endpoint that accepts nothing is disabled
+ * after four days. This is for an endpoint that accepts a change now and then.
  */
 const HELD_MS = 30 * 86_400_000;
 
-/** Removes older changes and returns how many. The newest of them and the last of all stay: consumers who stand there go on from them. */
+/** Removes older changes and returns how many. The newest of them and the last of all stay, because consumers go on from there. */
 export function pruneChanges(db: Db, { keepMs, now }: { keepMs: number; now: number }): number {
-  // A time that has not come yet says nothing: neither that a change is to be kept, nor that those before it are old.
+  // A time in the future was written while the clock was ahead. It does not tell whether changes are old.
   const firstSince = scalar(db)<[string, string], number>(`
     SELECT n FROM changes WHERE at >= ? AND at <= ? ORDER BY n LIMIT 1`);
   const lastBefore = scalar(db)<[string, number], number>(`

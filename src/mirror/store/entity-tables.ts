@@ -4,7 +4,7 @@ import type { Board, PostReference, Status, User } from '../../contract/decode.t
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../../db/open.ts';
 
-/** The tables of what comes inside other rows: each with how to find, compare and write one of its rows. */
+/** The tables of users, boards, statuses and short forms of posts, which come inside other rows. */
 export type ColumnValue = string | number | null;
 
 export interface Entity {
@@ -12,9 +12,9 @@ export interface Entity {
 }
 
 export interface Table<T extends Entity> {
-  /** What changes of it are called; null where none is told of. */
+  /** The subject of its changes in the change feed; null where it has none. */
   subject: 'user' | 'board' | 'status' | null;
-  /** What a change keeps of the values that were stored, beside the new ones, where they are nobody's; empty where that stayed the same. */
+  /** The old and new names that a change keeps; empty where the name stayed the same. Names of people are never kept. */
   renamed?: (stored: readonly ColumnValue[], entity: T) => object;
   /** Entities as each list showed them last and as they are stored, since another process last wrote. They spare most look-ups. */
   known: Record<Resource, Map<number, T>>;
@@ -27,7 +27,7 @@ export interface Table<T extends Entity> {
   update: (entity: T, at: string) => void;
 }
 
-/** The columns of such a table, said once. */
+/** The columns of one of these tables. */
 interface EntityKind<T extends Entity> extends Pick<Table<T>, 'subject' | 'renamed'> {
   table: string;
   /** What the entity shows in each column; the order of `values`. */

@@ -1,16 +1,16 @@
 /** The moments of a page. */
 export interface Moments {
-  /** When it was received: the time of what is new in it. */
+  /** When the page was received. New rows get this time. */
   at: string;
-  /** When the upstream had it so: earlier, where a cache in between kept it, or a walk that was interrupted shows what was so then. */
+  /** When the upstream had the page in this form. A page from a cache is older than its receipt. */
   shownAt: string;
-  /** When it is written. */
+  /** When the page is written. */
   now: string;
 }
 
 /**
- * Whether something was seen after what the page shows, which must not overwrite it then. A time that has not come yet was written while
- * the clock was ahead, before anything we see now.
+ * Whether something was seen after the moment that a page shows. Then the page must not overwrite it. A time in the future was written
+ * while the clock was ahead, so it counts as earlier.
  */
 export function isLate(seenAt: string, { shownAt, now }: Moments): boolean {
   return shownAt < seenAt && seenAt <= now;

@@ -27,97 +27,15 @@ const GUARD_SHARE = 0.05;
 const GUARD_ROWS = 20;
 
 export function passes(db: Db, options: OpenOptions) {
-  const text = textIndex(db);
-  const packed = packedRows(db);
-  const late = lateIndexes(db);
-  const changes = changeLog(db);
-  const tellEnd = passEvents(db, changes);
-  const writers = {
-    posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
-    comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
-  };
-  const entities = entityObserver(db, changes);
-  const withoutErased = suppression(db, options);
-  const absent = absences(db);
-  const runs = runLog(db, absent.pages);
-  const size = rowCounter(db);
-  const quarantine = quarantined(db);
-  const checkpoints = deferredCheckpoints(absent.pages, runs);
-  const applied = immediate(db, apply);
-
-  function begin(start: PassStart): Pass {
-    const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
-    if (resumed) return resumed;
-    if (start.resource === 'posts' && text.posts.isNew()) late.putOff();
-    if (start.mode === 'sweep') runs.abandon(start.resource, iso(start.now));
-    return runs.start(start.resource, start.mode, iso(start.now));
-  }
-
-  function apply(received: PageWrite): PageResult {
-    const { pass, page, rejects, repeated, shown, state } = withoutErased(received);
-    const { observedAt, ageMs = 0, now } = received;
-    const at = iso(observedAt);
-    const when = { at, shownAt: iso(Math.max(0, observedAt - ageMs)), now: iso(now) };
-    const { resource, runId, counts } = pass;
-    text[resource].refresh();
-    packed[resource].refresh();
-    changes.refresh();
-    // Before what the rows carry is compared: they count as rows that can be read.
-    let written = quarantine.release(pass, page);
-    written += entities.store(resource, carriedBy(page), when);
-    const rows =
-      page.resource === 'posts'
-        ? writeRows(writers.posts, page.rows, when, pass, repeated)
-        : writeRows(writers.comments, page.rows, when, pass, repeated);
-    written += rows.written;
-    text[resource].write();
-    const seen = new Set<number>(page.rows.map((row) => row.id));
-    for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
-    if (absent.seen(resource, seen, when)) written++;
-    absent.restored(resource, rows.restored);
-    for (const reject of rejects) quarantine.keep(pass, at, reject);
-    const ids = shown && absent.pages.changed(resource, counts.pages, shown);
-    if (ids) checkpoints.note(runId, counts.pages, ids);
-    counts.pages++;
-    counts.rows += page.rows.length + rejects.length;
-    counts.quarantined += rejects.length;
-    const isQuiet = written + rejects.length === 0;
-    checkpoints.page(pass, state, isQuiet ? observedAt : null);
-    return { unchanged: rows.written + rejects.length === 0 };
-  }
-
-  function finish(end: PassEnd): PassSummary {
-    const { pass, outcome, verdict = null, acceptDeletes = false } = end;
-    const at = iso(end.now);
-    const { resource } = pass;
-    checkpoints.write(pass.runId);
-    changes.refresh();
-    const hasEnded = outcome === 'complete' || outcome === 'incomplete';
-    const isWholeSweep = hasEnded && pass.mode === 'sweep';
-    if (verdict) absent.keep(pass, verdict, at);
-    if (isWholeSweep && acceptDeletes) absent.accept(resource);
-    const { going, kept } = guarded(pass, verdict?.deleted ?? []);
-    const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
-    absent.settled(resource, going);
-    const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
-    if (isWholeSweep) quarantine.releaseOthers(pass);
-    tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
-    return runs.finish(end, { deleted, ...absent.counts(resource) }, at);
-  }
-
-  /** An empty answer where there were rows is more likely a fault than a wish to delete everything. */
-  function guarded({ resource, counts }: Pass, gone: number[]): { going: number[]; kept: number[] } {
-    const most = counts.rows === 0 ? 0 : Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
-    const held = absent.tooMany(resource, gone, most);
-    return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
-  }
-
+  const tools = toolsOf(db, options);
+  const { text, late, entities, absent, checkpoints } = tools;
+  const applied = immediate(db, (page: PageWrite) => apply(tools, page));
   const writeLeft = immediate(db, checkpoints.write);
-  // It takes seconds where there are a million rows, and others may write meanwhile.
+  // Reading the evidence of a million rows takes seconds. Other connections may write meanwhile.
   const read = db.transaction(absent.evidence);
   return {
     /** Starts a pass, or resumes the interrupted sweep of this resource. */
-    beginPass: immediate(db, begin),
+    beginPass: immediate(db, (start: PassStart) => begin(tools, start)),
     /** One page, whole or not at all: rows, history, search index, quarantine, absences, checkpoint, and the counts of the pass. */
     applyPage(page: PageWrite): PageResult {
       const before = { ...page.pass.counts };
@@ -135,10 +53,120 @@ export function passes(db: Db, options: OpenOptions) {
       return read(pass, learned);
     },
     /** Ends a pass: keeps what a sweep missed, deletes the rows that count as deleted or holds them, writes the summary. */
-    finishPass: immediate(db, finish),
+    finishPass: immediate(db, (end: PassEnd) => finish(tools, end)),
     text,
     late,
   };
+}
+
+/** What the steps of a pass work with. */
+function toolsOf(db: Db, options: OpenOptions) {
+  const text = textIndex(db);
+  const packed = packedRows(db);
+  const late = lateIndexes(db);
+  const changes = changeLog(db);
+  const tellEnd = passEvents(db, changes);
+  const writers = {
+    posts: rowWriter(db, POSTS, text.posts, packed.posts, changes),
+    comments: rowWriter(db, COMMENTS, text.comments, packed.comments, changes),
+  };
+  const entities = entityObserver(db, changes);
+  const withoutErased = suppression(db, options);
+  const absent = absences(db);
+  const runs = runLog(db, absent.pages);
+  const size = rowCounter(db);
+  const quarantine = quarantined(db);
+  const checkpoints = deferredCheckpoints(absent.pages, runs);
+  return {
+    text,
+    packed,
+    late,
+    changes,
+    tellEnd,
+    writers,
+    entities,
+    withoutErased,
+    absent,
+    runs,
+    size,
+    quarantine,
+    checkpoints,
+  };
+}
+
+type Tools = ReturnType<typeof toolsOf>;
+
+function begin({ runs, text, late }: Tools, start: PassStart): Pass {
+  const resumed = start.resume && start.mode === 'sweep' ? runs.resume(start.resource) : null;
+  if (resumed) return resumed;
+  if (start.resource === 'posts' && text.posts.isNew()) late.putOff();
+  if (start.mode === 'sweep') runs.abandon(start.resource, iso(start.now));
+  return runs.start(start.resource, start.mode, iso(start.now));
+}
+
+function apply(tools: Tools, received: PageWrite): PageResult {
+  const { text, packed, changes, writers, entities, absent, quarantine, checkpoints } = tools;
+  const { pass, page, rejects, repeated, shown, state } = tools.withoutErased(received);
+  const { observedAt, ageMs = 0, now } = received;
+  const at = iso(observedAt);
+  const when = { at, shownAt: iso(Math.max(0, observedAt - ageMs)), now: iso(now) };
+  const { resource, runId, counts } = pass;
+  text[resource].refresh();
+  packed[resource].refresh();
+  changes.refresh();
+  // This comes first: the authors of rows that can be read now are compared as those of other rows.
+  let written = quarantine.release(pass, page);
+  written += entities.store(resource, carriedBy(page), when);
+  const rows =
+    page.resource === 'posts'
+      ? writeRows(writers.posts, page.rows, when, pass, repeated)
+      : writeRows(writers.comments, page.rows, when, pass, repeated);
+  written += rows.written;
+  text[resource].write();
+  const seen = new Set<number>(page.rows.map((row) => row.id));
+  for (const reject of rejects) if (reject.id !== null) seen.add(reject.id);
+  if (absent.seen(resource, seen, when)) written++;
+  absent.restored(resource, rows.restored);
+  for (const reject of rejects) quarantine.keep(pass, at, reject);
+  const ids = shown && absent.pages.changed(resource, counts.pages, shown);
+  if (ids) checkpoints.note(runId, counts.pages, ids);
+  counts.pages++;
+  counts.rows += page.rows.length + rejects.length;
+  counts.quarantined += rejects.length;
+  const isQuiet = written + rejects.length === 0;
+  checkpoints.page(pass, state, isQuiet ? observedAt : null);
+  return { unchanged: rows.written + rejects.length === 0 };
+}
+
+function finish(tools: Tools, end: PassEnd): PassSummary {
+  const { changes, writers, absent, runs, quarantine, checkpoints } = tools;
+  const { pass, outcome, verdict = null, acceptDeletes = false } = end;
+  const at = iso(end.now);
+  const { resource } = pass;
+  checkpoints.write(pass.runId);
+  changes.refresh();
+  const hasEnded = outcome === 'complete' || outcome === 'incomplete';
+  const isWholeSweep = hasEnded && pass.mode === 'sweep';
+  if (verdict) absent.keep(pass, verdict, at);
+  if (isWholeSweep && acceptDeletes) absent.accept(resource);
+  const { going, kept } = guarded(tools, pass, verdict?.deleted ?? []);
+  const deleted = going.filter((id) => writers[resource].remove(id, at)).length;
+  absent.settled(resource, going);
+  const newlyHeld = kept.filter((id) => absent.hold(resource, id)).length;
+  if (isWholeSweep) quarantine.releaseOthers(pass);
+  tools.tellEnd(at, { resource, runId: pass.runId, isWholeSweep, outcome, newlyHeld });
+  return runs.finish(end, { deleted, ...absent.counts(resource) }, at);
+}
+
+/** An empty answer where there were rows is more likely a fault than a wish to delete everything. */
+function guarded(
+  { absent, size }: Tools,
+  { resource, counts }: Pass,
+  gone: number[],
+): { going: number[]; kept: number[] } {
+  const most = counts.rows === 0 ? 0 : Math.max(GUARD_ROWS, GUARD_SHARE * size(resource).live);
+  const held = absent.tooMany(resource, gone, most);
+  return { going: gone.filter((id) => !held.has(id)), kept: [...held] };
 }
 
 /** Rows that did not decode, until a pass reads them. */
@@ -236,7 +264,7 @@ function writeRows<T extends Post | Comment>(
   return { written, restored };
 }
 
-/** As what the log of passes counts what happened to a row. */
+/** How the log of passes counts each outcome of a row. */
 const COUNTED = {
   inserted: 'inserted',
   updated: 'updated',
@@ -245,7 +273,7 @@ const COUNTED = {
   late: 'unchanged',
 } as const;
 
-/** What the rows carry, each as its newest row shows it. */
+/** The authors, boards, statuses and posts inside the rows of a page, each as its newest row shows it. */
 function carriedBy(page: PageWrite['page']): Observed {
   const observed = nothingShown();
   for (const row of page.rows) show(observed.users, row.creator, row.id);

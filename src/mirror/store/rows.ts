@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3';
 import { iso } from '../../base/clock.ts';
 import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
@@ -105,31 +106,11 @@ export function rowWriter<T extends Post | Comment>(
   changes: ChangeLog,
 ) {
   const { table, subject } = kind;
-  const { columns, texts, history, untyped } = columnsOf(kind);
+  const { columns, texts, history } = columnsOf(kind);
   const stored = storedRows(db, table, columns);
   const { insert, update, keepVersion, remove } = statementsOf(db, kind);
-  const keep = (
-    [id, deletedAt, versionAt, , , , ...values]: Stored,
-    shown: readonly ColumnValue[],
-  ): number => {
-    const version = values.slice(0, history.length);
-    for (const i of texts.keys()) if (version[i] === shown[i]) version[i] = null;
-    return Number(keepVersion.run(id, versionAt, ...version, deletedAt === null ? 0 : 1, id).lastInsertRowid);
-  };
-  /** What happened to a row that is not as it was stored. */
-  const typesOf = (old: Stored, shown: readonly ColumnValue[], row: T): ChangeType[] => {
-    const types: ChangeType[] = old[1] === null ? [] : [`${subject}.restored`];
-    if (!isSame(old, shown, 0, texts.length)) types.push(`${subject}.edited`);
-    for (const [name, type] of Object.entries(kind.types)) {
-      const i = columns.indexOf(name);
-      if (!isSame(old, shown, i, i + 1)) types.push(type);
-    }
-    const isOther =
-      untyped.some((i) => !isSame(old, shown, i, i + 1)) ||
-      old[4] !== row.extra ||
-      !isSameMoment(old[5], row.created);
-    return isOther ? [...types, `${subject}.updated`] : types;
-  };
+  const keep = versionKeeper(kind, keepVersion);
+  const typesOf = changeTypes(kind);
   const wordsOf = (shown: readonly ColumnValue[]): string[] => shown.slice(0, texts.length).map(String);
   const add = (row: T, shown: readonly ColumnValue[], at: string) => {
     stored.wrote(row.id);
@@ -139,7 +120,6 @@ export function rowWriter<T extends Post | Comment>(
     changes.row(table, `${subject}.created`, at, { id: row.id });
     return 'inserted' as const;
   };
-
   return {
     /** The ids of the page that comes next, the lowest first. */
     expect: stored.expect,
@@ -159,12 +139,9 @@ export function rowWriter<T extends Post | Comment>(
       stored.wrote(id);
       const replaced = isAsBefore ? {} : { version: keep(old, shown) };
       const changedAt = observedAfter(versionAt, at);
-      const seen = [
-        kind.isAnother(old, row) ? at : firstSeenAt,
-        changedAt,
-        isAsBefore ? versionAt : changedAt,
-      ];
-      update.run(...shown, ...timesOf(row), extra, ...seen, id);
+      const seenAt = kind.isAnother(old, row) ? at : firstSeenAt;
+      const version = isAsBefore ? versionAt : changedAt;
+      update.run(...shown, ...timesOf(row), extra, seenAt, changedAt, version, id);
       if (!isSame(old, shown, 0, texts.length))
         index.changed(id, wordsOf(old.slice(VALUES_AT)), wordsOf(shown));
       for (const type of typesOf(old, shown, row)) changes.row(table, type, at, { id, ...replaced });
@@ -210,13 +187,42 @@ function statementsOf<T extends Post | Comment>(db: Db, kind: RowKind<T>) {
     INSERT INTO ${table} (id, ${written.join(', ')}) VALUES (?, ${written.map(() => '?').join(', ')})`),
     update: db.prepare(`
     UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')}, deleted_at = NULL, erased_at = NULL WHERE id = ?`),
-    // An erasure moves changed_at and no more. A version that was erased while it was the latest says so when it is no longer: increments of
-    // the history go by that. What the history does not tell moves changed_at too; then an increment has lines that it need not have.
+    // An erasure moves changed_at alone. So a version that was erased while it was the latest has an erased_at, which increments of the
+    // history go by. A change that the history does not tell moves changed_at too. Then an increment has a line more than it needs.
     keepVersion: db.prepare(`
     INSERT INTO ${subject}_versions (${kept.join(', ')}, erased_at)
     SELECT ${kept.map(() => '?').join(', ')}, nullif(changed_at, version_at) FROM ${table} WHERE id = ?`),
     remove: db.prepare(`
     UPDATE ${table} SET deleted_at = ?, changed_at = ?, version_at = ? WHERE id = ? AND deleted_at IS NULL`),
+  };
+}
+
+/** Keeps the version of a row that another one replaces, and returns its number. */
+function versionKeeper<T extends Post | Comment>(kind: RowKind<T>, statement: Statement) {
+  const { texts, history } = columnsOf(kind);
+  return ([id, deletedAt, versionAt, , , , ...values]: Stored, shown: readonly ColumnValue[]): number => {
+    const version = values.slice(0, history.length);
+    for (const i of texts.keys()) if (version[i] === shown[i]) version[i] = null;
+    return Number(statement.run(id, versionAt, ...version, deletedAt === null ? 0 : 1, id).lastInsertRowid);
+  };
+}
+
+/** What happened to a row that is not as it was stored. */
+function changeTypes<T extends Post | Comment>(kind: RowKind<T>) {
+  const { subject } = kind;
+  const { columns, texts, untyped } = columnsOf(kind);
+  return (old: Stored, shown: readonly ColumnValue[], row: T): ChangeType[] => {
+    const types: ChangeType[] = old[1] === null ? [] : [`${subject}.restored`];
+    if (!isSame(old, shown, 0, texts.length)) types.push(`${subject}.edited`);
+    for (const [name, type] of Object.entries(kind.types)) {
+      const i = columns.indexOf(name);
+      if (!isSame(old, shown, i, i + 1)) types.push(type);
+    }
+    const isOther =
+      untyped.some((i) => !isSame(old, shown, i, i + 1)) ||
+      old[4] !== row.extra ||
+      !isSameMoment(old[5], row.created);
+    return isOther ? [...types, `${subject}.updated`] : types;
   };
 }
 
@@ -230,12 +236,12 @@ function timesOf({ created }: Post | Comment): ColumnValue[] {
   return [instant, rawUnlessSame(created, instant)];
 }
 
-/** When a change of a row was observed: never before the version it follows, also where the clock was set back meanwhile. */
+/** When a change of a row was observed. It is later than the version before it, also where the clock was set back. */
 function observedAfter(version: string, at: string): string {
   return at >= version ? at : iso(Date.parse(version) + 1);
 }
 
-/** So many ids in a page's range for each of its own: beyond that, more would be read than is needed. */
+/** The range of a page's ids is read at once if it holds at most so many ids for each row of the page. */
 const MOST_GAPS = 3;
 
 /** Stored rows to compare a page with. Ids mostly stand side by side: reading them as one range takes a third of the time of asking for each. */
@@ -253,7 +259,7 @@ function storedRows(db: Db, table: string, columns: readonly string[]) {
       for (const row of range.all(first, last)) read.set(row[0], row);
     },
     find: (id: number): Stored | undefined => (read.has(id) ? read.get(id) : one.get(id)),
-    /** What was read of it is old now. */
+    /** Forgets what was read of a row. */
     wrote: (id: number): void => void read.delete(id),
   };
 }

@@ -13,7 +13,7 @@ function keyOf(resource: Resource, mode: PassMode): string {
   return `pass_failure:${resource}:${mode}`;
 }
 
-/** Which one answer of the service ends, whatever it was asked for. */
+/** The troubles that one answer of the service ends. The operation does not matter. */
 const OF_REACHING: readonly ErrorCode[] = ['unauthorised', 'unreachable', 'throttled'];
 
 /** Notes how a pass over a list failed, or that one did not: a head pass shows that the service answers, and nothing about later pages. */
@@ -40,7 +40,7 @@ function failureOf(db: Db, resource: Resource, mode: PassMode): PassFailure | nu
   return text === undefined ? null : (JSON.parse(text) as PassFailure);
 }
 
-/** What the file of the mirror knows of troubles, whichever process met them. */
+/** The troubles in the file of the mirror, of every process. */
 export function troubleReader(db: Db): () => TroubleFacts {
   const list = db.prepare<{ resource: Resource }, Omit<ListFact, 'resource'>>(`
     SELECT iif(last.outcome = 'incomplete', last.error, NULL) AS lacks, last.finished_at AS lastSweepAt,

@@ -16,9 +16,9 @@ interface Left<K extends string> {
 }
 
 /**
- * Takes people's words out of the history of a row, and says what is left of those in the row itself. A text is theirs from when it first
- * stood under their name, whoever has the row later: services give rows of people who leave to somebody else. Whose an old version was
- * may not be known; then it was as the next known one says.
+ * Takes the words of people out of the history of a row, and returns what is left of the row's own texts. A text belongs to a person once
+ * it has stood under their name, even if the service later gives the row to somebody else. Where the author of an old version is not
+ * known, the author of the next known version counts.
  */
 export function historyEraser<K extends string>(db: Db, subject: 'post' | 'comment', names: readonly K[]) {
   const versions = db.prepare<[number], Version<K>>(`
@@ -53,7 +53,7 @@ export function historyEraser<K extends string>(db: Db, subject: 'post' | 'comme
   };
 }
 
-/** From the newest on; what a version lacks is that of the next newer one. */
+/** The versions from the newest on. A text that a version lacks is that of the next newer version. */
 function filled<T>(newest: T, older: readonly (T | null)[]): T[] {
   const all = [newest];
   for (const value of older) all.push(value ?? (all.at(-1) as T));
@@ -75,7 +75,7 @@ function withoutTheirs(
   return left.toReversed();
 }
 
-/** A version holds a text only where the next one has another. */
+/** A version holds a text only where the next version has another one. */
 function unlessNext(texts: readonly string[], i: number): string | null {
   return texts[i] === texts[i - 1] ? null : (texts[i] ?? null);
 }

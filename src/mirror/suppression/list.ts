@@ -40,7 +40,7 @@ export function suppressionList(db: Db, options: OpenOptions): () => CurrentList
   });
 }
 
-/** After a new key there may be people known by their number only: those need none. */
+/** A list of numbers alone needs no key. It stands so after the key was replaced. */
 function readableKey(db: Db, options: OpenOptions, hashes: readonly string[]): Hash {
   return hashes.length === 0 ? () => '' : readKey(db, keyFileOf(options));
 }
@@ -101,7 +101,7 @@ export function storedKey(db: Db, file: string): Hash | null {
   return readMeta(db, KEY_CHECK) === undefined ? null : readKey(db, file);
 }
 
-/** The same, where a list that is still empty gets its key. To be called inside a transaction that writes. */
+/** The present key. An empty list gets one. To be called inside a transaction that writes. */
 export function readOrMakeKey(db: Db, file: string): Hash {
   if (readMeta(db, KEY_CHECK) !== undefined) return readKey(db, file);
   if (!existsSync(file))
@@ -123,11 +123,11 @@ export function adoptKey(db: Db, file: string, check: string): Hash {
   return hash;
 }
 
-/** Hashed like an address, so that the right key can be told from any other. */
+/** This text is hashed like an address. Its hash tells the right key from any other. */
 const CHECK = 'check';
 export const KEY_CHECK = 'suppression_check';
 
-/** What tells the key of this mirror's list; null while the list has none. */
+/** The check value of the key of this mirror's list; null while the list has none. */
 export function keyCheckOf(db: Db): string | null {
   return readMeta(db, KEY_CHECK) ?? null;
 }

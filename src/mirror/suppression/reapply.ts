@@ -6,7 +6,7 @@ import { adoptKey, currentList, type Hash, keyFileOf } from './list.ts';
 import { type Person, personEraser, type Walk } from './person.ts';
 import { rowErasers } from './rows.ts';
 
-/** Those of the erasures that this mirror does not know; null where it knows them all. */
+/** The erasures that this mirror does not know; null where it knows all of them. */
 export function missingErasures(db: Db, all: Erasures): Erasures | null {
   if (all.hashes.length + all.users.length === 0) return null;
   const known = new Set(scalar(db)<[], string>('SELECT hash FROM suppressions').all());
@@ -48,7 +48,7 @@ export function suppressAll(db: Db, { hashes, users }: Erasures): number {
   return hashes.filter(({ hash, since }) => addHash.run(hash, since).changes === 1).length;
 }
 
-/** Returns the people's rows of the outbox that the mirror says are being sent. */
+/** Returns the rows of these people in the outbox whose state is `sending`. */
 function walkAll(db: Db, person: Person, at: string): number[] {
   const eraseStep = personEraser(db);
   const sending: number[] = [];

@@ -93,8 +93,8 @@ const wasListed = (subject: 'post' | 'comment'): string =>
   `EXISTS (SELECT 1 FROM ${subject}_versions v WHERE v.${subject}_id = r.id AND v.${LISTED})`;
 
 /**
- * Of a row that lost its words as an erased person's and that the service gave to somebody else: its texts without those, which cannot be
- * told from new ones. Undefined for any other row.
+ * The texts of a row whose words were erased and which the service then gave to somebody else. The old words cannot be told from new ones,
+ * so all of them are left out. Undefined for any other row.
  */
 function heldRows<T extends Post | Comment, K extends keyof T & string>(
   db: Db,
@@ -121,7 +121,7 @@ function withoutPerson(user: User): User {
   return { ...user, email: null, name: null, alias: null, extra: null };
 }
 
-/** What is kept of a row that could not be read: that there is one. */
+/** The text that is kept of a row that could not be read. */
 export function erasedBody(id: number | null): string {
   return id === null ? '{"erased":true}' : `{"erased":true,"id":${id}}`;
 }

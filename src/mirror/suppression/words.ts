@@ -7,7 +7,7 @@ import { EMAIL_KEY, NAME_KEY } from '../../text/redact.ts';
 /** Replaces the erased words of a person. */
 export const ERASED = '[erased]';
 
-/** An empty text tells nothing, and stays what it is. */
+/** An empty text stays empty. */
 export function erased(text: string): string {
   return text === '' ? '' : ERASED;
 }

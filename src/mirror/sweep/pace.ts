@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** Before so many pages the average says little, and the first one, which also waits for a connection, nothing. */
+/** The average of fewer pages says little. The first page does not count, because it also waits for a connection. */
 const FEWEST_PAGES = 10;
 /** To index a page's rows as they come takes 5 ms more than in bulk. A server on this machine takes about 10 for each of its first pages. */
 const LEISURELY_MS = 20;
@@ -10,7 +10,7 @@ const LEISURELY_MS = 20;
  * pages come late and there is no time for more all the same.
  */
 export interface PageWait {
-  /** To be called with each page; true where there was time for more than a page's own work. */
+  /** To be called with each page. Returns whether there was time for more than a page's own work. */
   arrived(): boolean;
   /** To be called when the page is worked off. */
   done(): void;

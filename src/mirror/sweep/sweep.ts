@@ -53,7 +53,7 @@ export async function sweep(
   return { ...concluded(context, under, last), began };
 }
 
-/** A sweep that read copies from before the last one that counts is one with it, and a row of which no id shows may be any row. */
+/** A sweep that read copies from before the last counted sweep says nothing new. A row without a readable id may be any missing row. */
 function concluded(
   { store, clock }: PassContext,
   { pass, facts }: Sweep,
@@ -105,7 +105,7 @@ export class LostPlace extends AppError {
   }
 }
 
-/** A cursor that was kept may have run out, whatever the upstream says of it: where the start of the list is served, that is it. */
+/** A stored cursor may have expired. If the start of the list is served and the cursor is not, the cursor is the cause. */
 async function* walkFrom(
   { client, signal, ahead }: PassContext,
   resource: Resource,
@@ -164,7 +164,7 @@ function idsOf({ rows, rejects }: AnyPage): number[] {
   return ids;
 }
 
-/** Sweeps that read the same copies of a cache are one: what slid between two copies is missing from each. */
+/** Sweeps that read the same copies of a cache count as one: a row that slid between two copies is missing from each. */
 function isFromBefore({ readAt }: ListFacts, { receivedAt, ageMs = 0 }: AnyPage): boolean {
   return ageMs > 0 && receivedAt - ageMs < (readAt ?? 0);
 }
