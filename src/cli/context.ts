@@ -120,7 +120,9 @@ export async function sayIfElsewhere(contexts: readonly Context[]): Promise<Else
   const away = ofFleet.filter(({ settings }) => !runsHere(settings));
   if (away.length === 0) return {};
   const { whoRuns } = await import('../app/fleet.ts');
-  const machines = await whoRuns((away[0] as Context).settings);
+  // The fleet is that of the process, not of a source.
+  const { source: _, ...input } = (away[0] as Context).input;
+  const machines = await whoRuns(loadSettings(input));
   const elsewhere = away.map(({ settings, say }) => {
     const source = settings.source ?? '';
     const machine = machines.get(source) ?? null;
