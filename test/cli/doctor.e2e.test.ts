@@ -293,7 +293,7 @@ describe('feedback-mirror doctor', () => {
     assert.match(of('data folder', found).detail, /open to other users of this machine \(mode 0755\)/);
     assert.match(of('data folder', found).advice ?? '', /^Run: chmod go= data$/);
     assert.match(of('settings', found).detail, /PUSH_PER_HOUR is set and is no setting/);
-    assert.match(of('settings', found).advice ?? '', /PUSH_PER_MINUTE/);
+    assert.match(of('settings', found).advice ?? '', /feedback-mirror config/);
   });
 
   it('reads the embedded queue without making it, and tells that a damaged one is no loss', async (t) => {
