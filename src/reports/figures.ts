@@ -114,7 +114,7 @@ function amounts(facts: Facts, { now, board }: FiguresRequest) {
 
 type Cells = Record<'counts' | 'votes' | 'comments', Float64Array>;
 
-/** The same for every period, so it is added up once for as long as the columns are kept. */
+/** The same for every period, so it is added up once until the mirror is written to. */
 const cellsOf = keptWith((_: Numbers, { posts, boards, statuses }: Facts): Cells => {
   const size = boards.length * statuses.length;
   const cells = {

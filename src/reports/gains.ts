@@ -52,7 +52,7 @@ interface Gains {
 
 const kept = new WeakMap<Numbers, Gains>();
 
-/** A page has several reports of the same time: its gains are kept as long as the columns are. */
+/** A page has several reports of the same time: its gains are kept until the mirror is written to. */
 function gainsSince(facts: Facts, observed: number, from: number): Gains {
   const known = kept.get(facts.posts.created);
   if (known && known.from <= from) return known;

@@ -218,6 +218,8 @@ function readerOf(db: Db) {
     current = { version: now, names: new Set() };
     const known = readMeta(db, PACKS);
     if (known !== packs) [packs, columns] = [known, new Map()];
+    // What was worked out from a column (`keptWith`) may depend on other columns and tables: after a write each column is another object.
+    for (const column of columns.values()) column.whole = column.whole.subarray();
   };
   return {
     /** To be called in a transaction: what it gives must not be written to. */
@@ -293,7 +295,6 @@ function readColumns(db: Db, source: Source, names: readonly string[], columns: 
   for (const [place, name] of names.entries()) {
     const before = columns.get(`${source} ${name}`);
     const more = narrowed(numbersOf(rows, place));
-    // Sums that were made of a column are kept as long as the column.
     if (before && isSame(before.changed, changed) && isSame(before.more, more)) continue;
     const packed = packedOf(name);
     const whole = changed.length + more.length === 0 ? packed : joined([packed], replaced, more);
