@@ -174,6 +174,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
     throw new AppError('usage', `--format "${flags.format}" is not known; it can be csv`, {
       hint: 'Without it the rows are a table, and with --json they are JSON.',
     });
+  if (filter.batch !== null) (await import('../outbox/person.ts')).requireBatch(view, filter.batch);
   if (view && flags.format === 'csv') return await printCsv(context, view, filter);
   const rows = view?.newest(filter) ?? [];
   const counts = view?.counts(filter.batch) ?? EMPTY;

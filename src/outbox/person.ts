@@ -210,8 +210,8 @@ async function inGroups(ids: readonly number[], work: (ids: readonly number[]) =
   return changed;
 }
 
-function requireBatch(store: OutboxStore, batch: string): void {
-  if (store.hasBatch(batch)) return;
+export function requireBatch(store: Pick<OutboxStore, 'hasBatch'> | null, batch: string): void {
+  if (store?.hasBatch(batch)) return;
   throw new AppError('usage', `there is no batch ${batch} in the outbox`, {
     hint: 'See them with "feedback-mirror outbox list".',
   });

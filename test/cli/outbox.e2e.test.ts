@@ -145,6 +145,7 @@ describe('feedback-mirror outbox', () => {
       [['retry', '99'], /there is no row 99 in the outbox/],
       [['approve', '3', '--all'], /give the ids of rows, or --all/],
       [['edit', '--batch', 'b', '--title', 'x'], /give the id of a row, or --batch with --where-board/],
+      [['list', '--batch', 'nope'], /there is no batch nope in the outbox/],
       [['show', 'x'], /the id of a row must be a whole number from 1 up, not "x"/],
       [
         ['list', '--state', 'lost'],

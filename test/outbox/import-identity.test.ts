@@ -158,7 +158,7 @@ describe('questions about the rows of a file', () => {
       /^3 rows are finished by the state in the file \(Done 2, closed 1\)/,
     );
     assert.deepEqual(question?.answers[0], {
-      text: 'Send them too',
+      text: 'Yes, send them',
       choice: { includeClosed: true },
       flag: '--include-closed',
     });

@@ -98,7 +98,7 @@ function closedRows({ workStates }: Tally, isIncluded: boolean): Question[] {
   const said = closed.map(({ text, rows: n }: StateCount) => `${text} ${grouped(n)}`).join(', ');
   const answer = isIncluded
     ? { text: 'Leave them out', choice: { includeClosed: false }, flag: null }
-    : { text: 'Send them too', choice: { includeClosed: true }, flag: '--include-closed' };
+    : { text: 'Yes, send them', choice: { includeClosed: true }, flag: '--include-closed' };
   const verb = rows === 1 ? 'is' : 'are';
   return [
     {
