@@ -249,6 +249,12 @@ describe('who made a post', () => {
       ]);
     });
 
+    it('confirms the row of a customer for whom it has stood, where the owner’s row that says the same has its post', () => {
+      const [lee, mine] = [row({ email: 'lee@example.com', full_name: 'Lee' }), row({ ...owner, id: 2 })];
+      const { verdicts } = decide([lee], [post({ ...ANA })], people, [mine]);
+      assert.equal(verdicts.get(lee.id)?.kind, 'confirmed');
+    });
+
     it('is not shared by a customer who is the owner', () => {
       const own = learnPeople([
         { asked: null, shown: 'ana@example.com', creator_id: 1 },

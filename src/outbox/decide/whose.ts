@@ -20,8 +20,8 @@ import { isUnspaced } from '../../text/words.ts';
  * All unclear rows are decided together:
  *
  *   1. A possible post is certain for a row if it is `marked`, or not `near` and its author is `ours` or `shared`. Certain posts are given
- *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row gets no post that is certain
- *      for a row of other words or another person too, and as much like that row or more (by text and author), also if that row has its own.
+ *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row gets no post that is as certain
+ *      (by text and author) for a row with other words, whether or not that has its post, or for an unclear row of another person.
  *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like.
  *   3. A possible post that no row got holds up rows without a post: only those that it is most like, by text, author and the letters of
  *      common words. These rows are decided later while one of them is under way, and `uncertain` otherwise.
@@ -64,7 +64,6 @@ export interface SentRow extends Words {
 export interface ShownPost extends Words {
   id: number;
   url: string;
-  /** Its author. */
   creator_id: number;
   email: string | null;
   name: string | null;
@@ -94,8 +93,9 @@ interface Pair {
   /** By its text, and then by its author: 0 is the most alike. */
   rank: number;
   isCertain: boolean;
-  /** The words and the person of the row: for rows with equal ones it does not matter which post is whose. */
-  asked: string;
+  /** Of the row: it does not matter which post is whose of rows with the same ones. */
+  words: string;
+  person: string;
   /** The letters of the words that are in both. */
   common: number;
 }
@@ -117,7 +117,8 @@ export function decide(
   const found = new Map<SentRow, Pair | null>(sent.map((row) => [row, null]));
   const isOpen = ({ row, post }: Pair): boolean => !given.has(post) && !found.has(row);
   for (const pair of certain) {
-    const isRival = ({ rank, asked }: Pair): boolean => rank <= pair.rank && asked !== pair.asked;
+    const isRival = ({ row, rank, words, person }: Pair): boolean =>
+      rank <= pair.rank && (words !== pair.words || (person !== pair.person && found.get(row) !== null));
     if (!isOpen(pair) || ofPost.get(pair.post)?.some(isRival)) continue;
     given.add(pair.post);
     found.set(pair.row, pair);
@@ -166,7 +167,7 @@ function pairsOf(row: SentRow, posts: readonly Folded<ShownPost>[], people: Peop
     const rank = TEXTS.indexOf(text) * AUTHORS.length + AUTHORS.indexOf(author);
     const common =
       lettersInBoth(sent.titleWords, shown.titleWords) + lettersInBoth(sent.contentWords, shown.contentWords);
-    return [{ row, post, text, rank, isCertain, asked: `${person} ${sent.words}`, common }];
+    return [{ row, post, text, rank, isCertain, words: sent.words, person, common }];
   });
 }
 

@@ -121,7 +121,6 @@ export function conclude(
   return verdict.kind === 'confirmed' ? 'found' : verdict.kind;
 }
 
-/** A person compares no more than this. */
 const MOST_CANDIDATES = 5;
 
 /** Along the transition of its verdict. False where none begins at its state, and where a person who has to decide has seen all posts. */
