@@ -8,27 +8,27 @@ import { isUnspaced } from '../../text/words.ts';
  * Which post is this row's? An unclear row may have left a post, and the API has no key to ask for it by. So four facts of the row and of
  * each post are compared, and one table decides. Nothing here reads, writes or waits.
  *
- *   new     the post was not there before the row's first attempt: its number is higher than any known then; or the mirror had not seen
- *           it before that, and its date, if it has one, is not too early
+ *   new     the post was not there before the row's first attempt. Either its number is higher than any known then. Or the mirror had
+ *           not seen it by then, and its date, if it has one, is not too early
  *   free    no row is bound to the post (the caller leaves those out), and no person has turned it down for this row
  *   author  `ours`, `shared`, `unknown` or `other`: see `authorOf`
  *   text    `marked`, or by its words `same`, `part`, `near` or `far`, the most alike first: see `textOf`
  *
- * A post is possible for a row if it is new and free, and either its text is `marked` or `same`, or its text is not `far` and its author
- * is `ours` or `unknown`. A row with a mark that its board keeps has `marked` and `far` posts only.
+ * A post is possible for a row if it is new and free, and either its text is `marked` or `same`, by any author, or its text is not `far`
+ * and its author is `ours` or `unknown`. A row with a mark that its board keeps has `marked` and `far` posts only.
  *
  * All unclear rows are decided together:
  *
  *   1. A possible post is certain for a row if it is `marked`, or not `near` and its author is `ours` or `shared`. Certain posts are given
- *      out, the most alike first (by text, author, letters of common words, age), and confirm the row. A row gets no post that is as certain
- *      (by text and author) for a row with other words, whether or not that has its post, or for an unclear row of another person.
+ *      out, the most alike first (by text, author, letters of common words, then the older row), and confirm the row. A row gets no post
+ *      that is at least as certain (by text and author) for a row with other words, or for another person's row that was unclear till now.
  *   2. A certain post that is left over, and certain for no row without a post: shown as a second post of the row that it is most like.
- *   3. A possible post that no row got holds up rows without a post: only those that it is most like, by text, author and the letters of
+ *   3. A possible post that is left then holds up rows without a post: only those that it is most like, by text, author and the letters of
  *      common words. These rows are decided later while one of them is under way, and `uncertain` otherwise.
  *   4. No such post: decided later while there is a reason why the read may not have shown it.
  *   5. No such post otherwise: `uncertain` where the last answer named a post that cannot be the row's, sent again where it did not.
  *
- * A row is decided later for at most six hours, and is `uncertain` then.
+ * A row is decided later for at most six hours. Then it is `uncertain`, with or without such a post.
  */
 
 interface Words {
@@ -79,7 +79,7 @@ export type Text = (typeof TEXTS)[number];
 const AUTHORS = ['ours', 'shared', 'unknown', 'other'] as const;
 export type Author = (typeof AUTHORS)[number];
 
-/** With the posts that hold it up, the most alike first. */
+/** `posts` hold the row up, the most alike first; of a confirmed row it is its own, and by rule 5 the one that the answer named. */
 export type Verdict = { posts: number[] } & (
   | { kind: 'confirmed'; post: ShownPost; how: Text }
   | { kind: 'later'; why: string }
@@ -179,7 +179,7 @@ export function isNew(row: Window, { id, firstSeenAt, createdAt }: ShownPost): b
   return createdAt === null || createdAt >= earliestDate(row);
 }
 
-/** A date may be a day early: clocks are slow, times are local, and some services tell the day only. With an old number, half an hour. */
+/** A date may be a day early: clocks are slow, times are local, some services tell the day only. Half an hour where numbers are known. */
 export function earliestDate({ sentAt, known_max_id }: Window): number {
   return sentAt - (known_max_id === null ? 24 * 3_600_000 : 1_800_000);
 }
@@ -209,10 +209,10 @@ export function learnPeople(sent: readonly SentAuthor[]) {
 }
 
 /**
- * The first rule that fits. Our posts have shown this account for this person: `ours`. It has stood in for a customer and for several of our
- * people: `shared` for a customer where addresses are true, else `ours`. Addresses are true, and the post shows one: a customer's own is
- * `ours`, another `other`. Another post of ours tells this person's account, or this account's person: `other`. The owner's: `ours` where
- * the author is of the team, else `unknown`. A customer's: by the name, `unknown` where one is missing.
+ * The first rule that fits. Our posts have shown this account for this person: `ours`. A customer's row, and the account has stood in for a
+ * customer and for several of our people: `shared` where addresses are true, else `ours`. A customer's row, addresses are true, and the
+ * post shows one: its own is `ours`, another `other`. Our posts have shown another account for this person, or another person for this
+ * account: `other`. The owner's: `ours` where the author is of the team, else `unknown`. A customer's: by the name, `unknown` without one.
  */
 export function authorOf({ email, full_name }: SentRow, post: ShownPost, people: People): Author {
   const person = mailbox(email ?? '');
@@ -236,9 +236,9 @@ const NEAR_SHARE = 1 / 2;
 
 /**
  * `marked`: the content shows the row's reference. `same`: the letters and digits of title and content are equal, on the same board.
- * `part` is one of three: on the same board words are only left out, and the title is whole or 20 letters are left; on the same board
- * words are only added, to 20 letters or more; the letters and digits are equal on another board. `near`: half of the letters of the
- * shorter title are in words of both. `far`: nothing of that.
+ * `part` is one of three: on the same board words are only left out (the last one may be cut), and the title is whole or 20 letters are
+ * left of title and content; on the same board words are only added, to 20 letters or more; the letters and digits are equal on another
+ * board. `near`: half of the letters of the shorter title are in words of both. `far`: nothing of that.
  */
 export function textOf(sent: Folded<SentRow>, shown: Folded<ShownPost>): Text {
   const { mark } = sent.of;
