@@ -88,16 +88,19 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
       .all(JSON.stringify([...ids]))
       .map(({ content, boardSlug: _, ...post }) => ({
         ...post,
-        likeness: meanOf(
-          compare({ title: read(post.title), content: read(content) }),
-          isAnother(read(post.title)),
-        ),
+        likeness: compare({ title: read(post.title), content: read(content) }),
         isSame: marked.has(post.id),
       }))
       .filter((post) => post.isSame || post.likeness >= LEAST)
-      .sort((a, b) => Number(b.isSame) - Number(a.isSame) || b.likeness - a.likeness || b.id - a.id)
-      .slice(0, limit);
+      .sort(byLikeness)
+      .slice(0, limit)
+      .map((post) => ({ ...post, likeness: meanOf(post.likeness, isAnother(read(post.title))) }))
+      .sort(byLikeness);
   };
+}
+
+function byLikeness(a: SimilarPost, b: SimilarPost): number {
+  return Number(b.isSame) - Number(a.isSame) || b.likeness - a.likeness || b.id - a.id;
 }
 
 interface Text {
@@ -174,8 +177,8 @@ function comparison(text: Text, asked: readonly Asked[]): (other: Text) => numbe
 }
 
 /**
- * A title that says the same sentence with another word in one place counts as much as all the rest. Of two public sets of duplicates
- * 79.5 and 84.8 % are then among the first ten; 75.8 and 80.4 % were where such posts were no more alike than their titles.
+ * A title that says the same sentence with another word in one place counts as much as all the rest. It moves a post down the list and
+ * never out of it: where it did, `bench -- similar` found 86.2 % of the sandbox's pairs among the first ten instead of 89.8.
  */
 function meanOf(likeness: number, titles: number | null): number {
   return titles === null || titles > likeness ? likeness : Math.sqrt(likeness * Math.max(LEAST, titles));

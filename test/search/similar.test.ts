@@ -64,6 +64,23 @@ describe('posts like another', () => {
     assert.ok(mock.calls.every(({ result }) => (result?.length ?? 0) <= 240));
   });
 
+  it('stay in the list, behind others, where the title has another word in one place', async (t) => {
+    const content = 'Our team in the office works with it every day.';
+    const { search } = await shelfOf(t, [
+      post(1, 'Translate the app into Polish', content),
+      post(2, 'Translate the app into Finnish', content),
+      post(3, 'Polish: our team in the office', 'It works with the app every day.'),
+      post(4, 'Our team in the office', 'We work in Polish every day.'),
+      ...Array.from({ length: 20 }, (_, i) => post(5 + i, `Something else ${i}`, 'Bicycles.')),
+    ]);
+    const found = await search.similar({ about: 1, limit: 2 });
+    assert.deepEqual(
+      found?.map(({ id }) => id),
+      [3, 2],
+    );
+    assert.ok((found?.[1]?.likeness ?? 1) < 0.5, 'a person need not compare them');
+  });
+
   it('come first where a person has marked them as the same, until that is taken back', async (t) => {
     const { search, path } = await shelfOf(t, POSTS);
     const same = openSamePosts({ path, upstream: UPSTREAM });
