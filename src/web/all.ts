@@ -1,11 +1,11 @@
 import type { SourcesAnswer } from '../sources/site.ts';
 import { fetchJson } from './api.ts';
 import { startFrame } from './shell/frame.ts';
-import { startRouter } from './shell/router.ts';
+import { Router } from './shell/router.ts';
 
 /** The one page over all sources. Everything else is below the name of a source. */
 const main = document.querySelector('main') ?? document.body;
-startRouter({ '/': { name: 'sources', load: () => import('./pages/all-sources.ts') } }, main);
+void new Router({ '/': { name: 'sources', load: () => import('./pages/all-sources.ts') } }, main).start();
 
 startFrame({
   go: (address) => location.assign(address),

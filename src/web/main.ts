@@ -2,7 +2,7 @@ import type { PageAddress } from '../http/dashboard/assets.ts';
 import { fetchJson } from './api.ts';
 import { keepFocus, loadPalette, settleSearch, startFrame } from './shell/frame.ts';
 import { startLive } from './shell/live.ts';
-import { type PageRoute, startRouter } from './shell/router.ts';
+import { type PageRoute, Router } from './shell/router.ts';
 import { startSwitcher } from './shell/switcher.ts';
 
 const sql = { name: 'sql', load: () => import('./pages/sql.ts') };
@@ -33,14 +33,15 @@ const pages: Record<PageAddress, PageRoute> = {
   // The page was called "Ask" once; addresses that people kept still lead to it.
   '/ask': sql,
 };
-const { go, first, onStats } = startRouter(pages, main);
+const router = new Router(pages, main);
+const first = router.start();
 
-startLive(onStats);
+startLive((stats) => router.onStats(stats));
 void first.then(loadPalette);
 // The name stays where the list cannot be had.
 void startSwitcher().catch(() => undefined);
 startFrame({
-  go,
+  go: router.go,
   async signOut() {
     await fetchJson('/logout', { body: {} });
     location.assign('/login');

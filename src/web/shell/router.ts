@@ -38,144 +38,166 @@ const WORKING_MS = 1500;
 const CANCELLED = new Error('You cancelled it.');
 
 /** Shows the page of the current address in `main`. An old page, or the skeleton of the document, stays until the new one is complete. */
-export function startRouter(pages: Partial<Record<PageAddress, PageRoute>>, main: HTMLElement) {
-  const routes = Object.entries(pages).map(([address, route]) => ({ ...route, path: patternOf(address) }));
-  const routeAt = (pathname: string) => routes.find(({ path }) => path.test(unmounted(pathname)));
-  let current: Current | null = null;
-  let stats: LiveStats | null = null;
-  let leave = new AbortController();
-  let [asked, drawn] = [0, 0];
-  let onNextNews = (_stats: LiveStats): void => undefined;
+export class Router {
+  readonly #routes: (PageRoute & { path: RegExp })[];
+  readonly #main: HTMLElement;
+  #current: Current | null = null;
+  #stats: LiveStats | null = null;
+  #leave = new AbortController();
+  /** Loads are counted: what was asked later may be answered first, and an older answer is not drawn over it. */
+  #asked = 0;
+  #drawn = 0;
+  #onNextNews = (_stats: LiveStats): void => undefined;
+  #isCatchingUp = false;
+  #isDue = false;
 
-  const show = async (left: Left | null): Promise<void> => {
-    leave.abort();
-    leave = new AbortController();
-    onNextNews = () => undefined;
-    const { signal } = leave;
-    const url = new URL(location.href);
-    const route = routeAt(url.pathname);
-    const parts = route?.path.exec(unmounted(url.pathname))?.slice(1) ?? [];
-    const place: PagePlace = { url, parts, go, reload: () => reload() };
-    const before = current?.place.url.pathname === url.pathname ? current : null;
-    markCurrent(route?.name);
-    if (before) paint({ ...before, place, isBusy: true });
-    else main.classList.add('busy');
-    const done = showWorking(signal, () => leave.abort(CANCELLED));
-    try {
-      if (!route) return stand(nowhere());
-      const page = before?.page ?? (await pageOf(route));
-      if (signal.aborted) return;
-      const settled = page.choices?.settled(url);
-      if (settled !== undefined && settled !== `${url.pathname}${url.search}`) {
-        history.replaceState(history.state, '', settled);
-        place.url = new URL(location.href);
-      }
-      const turn = ++asked;
-      const loaded = await page.load(place, signal);
-      if (signal.aborted) return;
-      drawn = turn;
-      paint({ page, place, loaded, isBusy: false, problem: null });
-      document.title = `${loaded.title} · Feedback Mirror`;
-    } catch (cause) {
-      if (signal.aborted && signal.reason !== CANCELLED) return;
-      const error = signal.aborted ? CANCELLED : cause;
-      if (before) return paint({ ...before, place, isBusy: false, problem: error });
-      standError(error, signal);
-    } finally {
-      done();
-    }
-    main.classList.remove('busy');
-    main.removeAttribute('aria-busy');
-    if (left) arrive(left);
-  };
+  constructor(pages: Partial<Record<PageAddress, PageRoute>>, main: HTMLElement) {
+    this.#routes = Object.entries(pages).map(([address, route]) => ({ ...route, path: patternOf(address) }));
+    this.#main = main;
+  }
 
-  const paint = (next: Current): void => {
-    if (current === null) main.replaceChildren();
-    current = next;
-    const { place, loaded, isBusy, problem } = next;
-    render(h('div', { key: place.url.pathname }, loaded.draw({ place, isBusy, problem, stats })), main);
-  };
+  /** Resolves once the first page stands. */
+  async start(): Promise<void> {
+    history.scrollRestoration = 'manual';
+    addEventListener('pagehide', remember);
+    document.addEventListener('click', (event) => {
+      const href = ownLink(event, ({ pathname }) => this.#routeAt(pathname) !== undefined);
+      if (href === null) return;
+      event.preventDefault();
+      this.go(href);
+      this.#main.focus({ preventScroll: true });
+    });
+    addEventListener('popstate', ({ state }) => void this.#show((state as Left | null) ?? {}));
+    await this.#show((history.state as Left | null) ?? {});
+  }
 
-  /** Shows something that is no page. */
-  const stand = (content: VNode): void => {
-    if (current === null) main.replaceChildren();
-    current = null;
-    render(null, main);
-    render(content, main);
-    main.classList.remove('busy');
-    main.removeAttribute('aria-busy');
-  };
-
-  const reload = async (): Promise<void> => {
-    if (!current) return;
-    const { page, place } = current;
-    const { signal } = leave;
-    const turn = ++asked;
-    const loaded = await page.load(place, signal);
-    // The person may have gone to another page meanwhile, and what was asked later may have been answered first.
-    if (signal.aborted || current?.place !== place || turn < drawn) return;
-    drawn = turn;
-    paint({ ...current, loaded, isBusy: false, problem: null });
-  };
-
-  const go: Go = (address, { replace = false, keepsPlace = false } = {}) => {
+  readonly go: Go = (address, { replace = false, keepsPlace = false } = {}) => {
     const target = new URL(mounted(address), location.href);
     if (replace) history.replaceState(history.state, '', target);
     else {
       remember();
       history.pushState(null, '', target);
     }
-    void show(keepsPlace ? null : {});
+    void this.#show(keepsPlace ? null : {});
   };
+
+  /** News of the service. */
+  onStats(next: LiveStats): void {
+    const hasNews = this.#onNextNews;
+    if (this.#stats !== null) hasNews(next);
+    this.#stats = next;
+    void this.#catchUp();
+  }
+
+  #routeAt(pathname: string): (PageRoute & { path: RegExp }) | undefined {
+    return this.#routes.find(({ path }) => path.test(unmounted(pathname)));
+  }
+
+  async #show(left: Left | null): Promise<void> {
+    this.#leave.abort();
+    const leave = new AbortController();
+    this.#leave = leave;
+    this.#onNextNews = () => undefined;
+    const { signal } = leave;
+    const url = new URL(location.href);
+    const route = this.#routeAt(url.pathname);
+    const parts = route?.path.exec(unmounted(url.pathname))?.slice(1) ?? [];
+    const place: PagePlace = { url, parts, go: this.go, reload: () => this.#reload() };
+    const before = this.#current?.place.url.pathname === url.pathname ? this.#current : null;
+    markCurrent(route?.name);
+    if (before) this.#paint({ ...before, place, isBusy: true });
+    else this.#main.classList.add('busy');
+    const done = showWorking(signal, () => leave.abort(CANCELLED));
+    try {
+      if (!route) return this.#stand(nowhere());
+      const page = before?.page ?? (await pageOf(route));
+      if (signal.aborted) return;
+      settle(page, place);
+      const turn = ++this.#asked;
+      const loaded = await page.load(place, signal);
+      if (signal.aborted) return;
+      this.#drawn = turn;
+      this.#paint({ page, place, loaded, isBusy: false, problem: null });
+      document.title = `${loaded.title} · Feedback Mirror`;
+    } catch (cause) {
+      if (signal.aborted && signal.reason !== CANCELLED) return;
+      const error = signal.aborted ? CANCELLED : cause;
+      if (before) return this.#paint({ ...before, place, isBusy: false, problem: error });
+      this.#standError(error, signal);
+    } finally {
+      done();
+    }
+    this.#endBusy();
+    if (left) arrive(left);
+  }
+
+  #paint(next: Current): void {
+    if (this.#current === null) this.#main.replaceChildren();
+    this.#current = next;
+    const { place, loaded, isBusy, problem } = next;
+    const drawn = loaded.draw({ place, isBusy, problem, stats: this.#stats });
+    render(h('div', { key: place.url.pathname }, drawn), this.#main);
+  }
+
+  /** Shows something that is no page. */
+  #stand(content: VNode): void {
+    if (this.#current === null) this.#main.replaceChildren();
+    this.#current = null;
+    render(null, this.#main);
+    render(content, this.#main);
+    this.#endBusy();
+  }
+
+  #endBusy(): void {
+    this.#main.classList.remove('busy');
+    this.#main.removeAttribute('aria-busy');
+  }
+
+  async #reload(): Promise<void> {
+    if (!this.#current) return;
+    const { page, place } = this.#current;
+    const { signal } = this.#leave;
+    const turn = ++this.#asked;
+    const loaded = await page.load(place, signal);
+    // The person may have gone to another page meanwhile.
+    if (signal.aborted || this.#current?.place !== place || turn < this.#drawn) return;
+    this.#drawn = turn;
+    this.#paint({ ...this.#current, loaded, isBusy: false, problem: null });
+  }
 
   /** One request at a time; an event that comes meanwhile causes one more. What fails is tried with the next event. */
-  let [isCatchingUp, isDue] = [false, false];
-  const catchUp = async (): Promise<void> => {
-    isDue = true;
-    if (isCatchingUp) return;
-    isCatchingUp = true;
-    while (isDue) {
-      isDue = false;
-      if (current?.loaded.follows) await reload().catch(() => undefined);
-      else if (current) paint(current);
+  async #catchUp(): Promise<void> {
+    this.#isDue = true;
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    while (this.#isDue) {
+      this.#isDue = false;
+      if (this.#current?.loaded.follows) await this.#reload().catch(() => undefined);
+      else if (this.#current) this.#paint(this.#current);
     }
-    isCatchingUp = false;
-  };
+    this.#isCatchingUp = false;
+  }
 
   /** Tries again by itself: every few seconds, or with the next news where something is not there. */
-  const standError = (error: unknown, signal: AbortSignal): void => {
+  #standError(error: unknown, signal: AbortSignal): void {
     const again = (): void => {
       if (error instanceof ScriptMissing) location.reload();
-      else void show(null);
+      else void this.#show(null);
     };
-    if (isMissing(error)) onNextNews = ({ version }) => version !== stats?.version && again();
+    if (isMissing(error)) this.#onNextNews = ({ version }) => version !== this.#stats?.version && again();
     else if (error !== CANCELLED && (!(error instanceof HttpError) || error.status >= 500))
       waitForService(signal, again);
-    stand(errorPage(error, again));
-  };
+    this.#stand(errorPage(error, again));
+  }
+}
 
-  history.scrollRestoration = 'manual';
-  addEventListener('pagehide', remember);
-  document.addEventListener('click', (event) => {
-    const href = ownLink(event, ({ pathname }) => routeAt(pathname) !== undefined);
-    if (href === null) return;
-    event.preventDefault();
-    go(href);
-    main.focus({ preventScroll: true });
-  });
-  addEventListener('popstate', ({ state }) => void show((state as Left | null) ?? {}));
-  const first = show((history.state as Left | null) ?? {});
-  return {
-    go,
-    /** Resolves once the first page stands. */
-    first,
-    onStats(next: LiveStats): void {
-      const hasNews = onNextNews;
-      if (stats !== null) hasNews(next);
-      stats = next;
-      void catchUp();
-    },
-  };
+/** The page may read the address in its own way: what it settles on becomes the address. */
+function settle({ choices }: LoadedPage, place: PagePlace): void {
+  const { pathname, search } = place.url;
+  const settled = choices?.settled(place.url);
+  if (settled === undefined || settled === `${pathname}${search}`) return;
+  history.replaceState(history.state, '', settled);
+  place.url = new URL(location.href);
 }
 
 function isMissing(error: unknown): boolean {
