@@ -34,6 +34,8 @@ COPY --from=install /app/node_modules ./node_modules
 # Where Node looks after /app/node_modules.
 COPY --from=install /optional/node_modules /node_modules
 COPY --from=build /build/dist ./dist
+COPY docs ./docs
+COPY schemas ./schemas
 COPY package.json ./
 COPY src/feedback-mirror.js src/launch.js ./src/
 RUN mkdir -m 700 /data && chown node:node /data

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openApiDocument } from '../src/http/replica/openapi.ts';
 import { rulesSchema, settingsSchema, sourcesSchema, webhooksSchema } from './editor-schemas.ts';
+import { openApiDocument } from './openapi.ts';
 
 /** The files for machines that the package carries, by name. */
 export const GENERATED: Record<string, () => object> = {

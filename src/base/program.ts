@@ -15,8 +15,13 @@ export function ownFile(name: string, from: string): URL {
   return new URL(IS_COMPILED ? name.replace(/\.ts$/, '.js') : name, from);
 }
 
-/** The documents: of the checkout, and in the package beside what was compiled. */
-export const DOCS = new URL(IS_COMPILED ? '../../../docs/' : '../../docs/', import.meta.url);
+/** A folder of the checkout. In the package it is beside what was compiled. */
+function folder(name: string): URL {
+  return new URL(`${IS_COMPILED ? '../../..' : '../..'}/${name}/`, import.meta.url);
+}
+
+export const DOCS = folder('docs');
+export const SCHEMAS = folder('schemas');
 
 interface Manifest {
   version: string;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
 import { ENDPOINTS } from '../../../src/contract/endpoints.ts';
-import { openApiDocument } from '../../../src/http/replica/openapi.ts';
+import { openApiDocument } from '../../../deploy/openapi.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { AS_USER, COMMENTS, CREATE, call, json, POSTS, type Reply } from '../../sandbox/client.ts';
 

@@ -1,10 +1,10 @@
-import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../../contract/endpoints.ts';
-import * as entities from '../../contract/entities.ts';
-import { type FieldRule, isRow, type RowRule } from '../../contract/entities.ts';
-import { CHANGE_TYPES } from '../../mirror/log/change-log.ts';
-import { OUTBOX_STATES } from '../../outbox/decide/types.ts';
-import { API_TOKEN_PARAMETER } from '../server/guard.ts';
-import { CURSOR, OUTBOX_PATH } from './operations.ts';
+import { ENDPOINTS, SEARCH_LIMIT, SEARCH_PARAMETER } from '../src/contract/endpoints.ts';
+import * as entities from '../src/contract/entities.ts';
+import { type FieldRule, isRow, type RowRule } from '../src/contract/entities.ts';
+import { CURSOR, OUTBOX_PATH } from '../src/http/replica/operations.ts';
+import { API_TOKEN_PARAMETER } from '../src/http/server/guard.ts';
+import { CHANGE_TYPES } from '../src/mirror/log/change-log.ts';
+import { OUTBOX_STATES } from '../src/outbox/decide/types.ts';
 
 /** The API in OpenAPI 3.1. Its schemas are made from the contract's own, so the document cannot say anything else. */
 export function openApiDocument() {
