@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fastify from 'fastify';
-import { ENDPOINTS } from '../../../src/contract/endpoints.ts';
 import { openApiDocument } from '../../../deploy/openapi.ts';
+import { ENDPOINTS } from '../../../src/contract/endpoints.ts';
 import { openReplica } from '../../contract-api/servers.ts';
 import { AS_USER, COMMENTS, CREATE, call, json, POSTS, type Reply } from '../../sandbox/client.ts';
 
