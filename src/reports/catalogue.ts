@@ -194,7 +194,7 @@ export const REPORTS = {
     counts:
       'This says after which time half of the posts leave a status; posts that are still in it count as staying at least so long.',
     takes: [...PERIOD, 'segment', 'by', 'against'],
-    columns: columns('board status posts median:bar at_least p90 ended now_in_it'),
+    columns: columns('board status posts median:bar at_least p90 ended now_in_it:all'),
     history: true,
     compares: { key: ['board', 'status'], columns: ['median', 'ended'] },
     notes: [
@@ -251,7 +251,7 @@ export const REPORTS = {
     since: { days: 90 },
     sets: 'finished',
     notes: [
-      'Nothing: no comment, vote, edit or new status since the date of --since. A deleted comment and a move to another board are no activity.',
+      'Nothing: no comment, vote, edit or new status since the date (--since). A deleted comment and a move to another board are no activity.',
     ],
   },
   customers: {

@@ -21,42 +21,84 @@ const KNOWN = {
 };
 const column = (name: string, kind: ReportColumn['kind']): ReportColumn => ({ name, kind });
 
-function answerOf(columns: ReportColumn[], rows: Row[]): ReportAnswer {
-  const watching = { since: null, unfinished: null };
+function answerOf(columns: ReportColumn[], rows: Row[], given: Partial<ReportAnswer> = {}): ReportAnswer {
   return {
-    columns,
-    rows,
-    timeZone: 'UTC',
-    name: 'boards',
-    title: 'A report',
-    watching,
+    ...{ columns, rows, timeZone: 'UTC', since: null, name: 'boards', title: 'A report' },
+    watching: { since: null, unfinished: null },
+    ...given,
   } as unknown as ReportAnswer;
 }
 
-/** Where the links of a drawn table lead, with their texts. */
-function linksOf(columns: ReportColumn[], rows: Row[], chosen: Partial<ReportChoice> = {}) {
-  const { root, draw } = drawing();
-  const links = postsBehind({ ...KNOWN, chosen: { ...NOTHING_CHOSEN, ...chosen } });
-  const options = { sort: null, sortedBy: () => '#', links };
-  draw(table({ columns: columnsOf(answerOf(columns, rows), options), rows, label: 'Rows' }));
-  return root.all('a').flatMap((link) => {
-    const href = link.attribute('href');
-    return href === '#' ? [] : [[href, link.text, link.attribute('class') ?? '']];
-  });
+interface Asked {
+  chosen?: Partial<ReportChoice>;
+  given?: Partial<ReportAnswer>;
 }
+
+function drawnTable(columns: ReportColumn[], rows: Row[], { chosen = {}, given = {} }: Asked = {}) {
+  const { root, draw } = drawing();
+  const answer = answerOf(columns, rows, given);
+  const links = postsBehind({ ...KNOWN, answer, chosen: { ...NOTHING_CHOSEN, ...chosen } });
+  const shown = columnsOf(answer, { sort: null, sortedBy: () => '#', links });
+  draw(table({ columns: shown, rows, label: 'Rows' }));
+  return root;
+}
+
+/** Where the links of a drawn table lead, with their texts. */
+function linksOf(columns: ReportColumn[], rows: Row[], asked: Asked = {}) {
+  return drawnTable(columns, rows, asked)
+    .all('a')
+    .flatMap((link) => {
+      const href = link.attribute('href');
+      return href === '#' ? [] : [[href, link.text, link.attribute('class') ?? '']];
+    });
+}
+
+const POSTS = column('posts', 'integer');
+const OF_ALL_TIME: ReportColumn = { ...POSTS, allTime: true };
+const SINCE = '2026-11-11T10:00:00.000Z';
 
 describe('a row of a report', () => {
   it('leads to the posts of its board or status, with the filters that were chosen', () => {
-    const columns = [column('board', 'text'), column('posts', 'integer'), column('votes', 'integer')];
-    assert.deepEqual(linksOf(columns, [{ board: 'Bugs', posts: 4, votes: 9 }], { status: '3' }), [
+    const columns = [column('board', 'text'), POSTS, column('votes', 'integer')];
+    const chosen = { status: '3' };
+    assert.deepEqual(linksOf(columns, [{ board: 'Bugs', posts: 4, votes: 9 }], { chosen }), [
       ['/posts?board=bugs&status=3', 'Bugs', 'row-link'],
       ['/posts?board=bugs&status=3', '4', ''],
       ['/posts?board=bugs&status=3&sort=votes', '9', ''],
     ]);
-    const [[href] = []] = linksOf([column('week', 'date')], [{ week: '2026-11-09' }], { tz: 'UTC' });
-    assert.equal(href, '/posts?since=2026-11-09&until=2026-11-16&tz=UTC');
     const segments = [column('segment', 'text')];
     assert.equal(linksOf(segments, [{ segment: 'Pro' }])[0]?.[0], '/posts?segment=plan%3DPro');
+  });
+
+  it('keeps the period where its posts are those of the period', () => {
+    const to = (counted: ReportColumn, asked: Asked): unknown =>
+      linksOf([column('board', 'text'), counted], [{ board: 'Bugs', posts: 4 }], asked)[1]?.[0];
+    const given = { since: SINCE };
+    const chosen = { since: '7d', tz: 'UTC' };
+    assert.equal(to(POSTS, { given, chosen }), '/posts?board=bugs&since=7d&tz=UTC');
+    assert.equal(to(POSTS, { given }), `/posts?board=bugs&since=${encodeURIComponent(SINCE)}`);
+    assert.equal(to(OF_ALL_TIME, { given, chosen }), '/posts?board=bugs');
+  });
+
+  it('leads to the posts of its week, as far as the week is in the period', () => {
+    const weeks = ['2026-11-09', '2026-11-16'].map((week) => ({ week, posts: 1 }));
+    const chosen = { since: '9d', until: '2026-11-18', tz: 'UTC' };
+    const hrefs = linksOf([column('week', 'date'), POSTS], weeks, { given: { since: SINCE }, chosen })
+      .filter(([, text]) => text === '1')
+      .map(([href]) => decodeURIComponent(String(href)));
+    assert.deepEqual(hrefs, [
+      `/posts?since=${SINCE}&until=2026-11-16&tz=UTC`,
+      '/posts?since=2026-11-16&until=2026-11-18&tz=UTC',
+    ]);
+  });
+
+  it('leads to the posts that are in the status now, where others count that were in it', () => {
+    const columns = [column('status', 'text'), POSTS, { ...OF_ALL_TIME, name: 'now_in_it' }];
+    const rows = [{ status: 'Planned', posts: 9, now_in_it: 4 }];
+    assert.deepEqual(linksOf(columns, rows, { given: { since: SINCE } }), [
+      ['/posts?status=3', 'Planned', 'row-link'],
+      ['/posts?status=3', '4', ''],
+    ]);
   });
 
   it('leads to its post or its person, whose address stands under the name', () => {
@@ -65,36 +107,31 @@ describe('a row of a report', () => {
       ['/posts/7', '#7', ''],
       ['/posts/7', 'Dark mode', 'row-link'],
     ]);
-    const people = [column('customer', 'text'), column('email', 'text'), column('posts', 'integer')];
-    const ada = { user: 5, customer: 'Ada', email: 'ada@example.com', posts: 2 };
-    assert.deepEqual(linksOf(people, [ada]), [
+    const names = ['posts', 'comments', 'votes'].map((name) => column(name, 'integer'));
+    const people = [column('customer', 'text'), column('email', 'text'), ...names];
+    const ada = { customer: 'Ada', email: 'ada@example.com', posts: 2, comments: 3, votes: 4 };
+    assert.deepEqual(linksOf(people, [ada], { given: { people: [5] } }), [
       ['/people/5', 'Ada', 'row-link'],
       ['/posts?creator=5', '2', ''],
+      ['/people/5', '3', ''],
+      ['/posts?creator=5&sort=votes', '4', ''],
     ]);
   });
 
   it('has a bar where it is a post, and none where a chart above has it', () => {
     const votes = { ...column('votes', 'integer'), bar: true as const };
-    const barsOf = (columns: ReportColumn[], row: Row): number => {
-      const { root, draw } = drawing();
-      const links = postsBehind({ ...KNOWN, chosen: NOTHING_CHOSEN });
-      const shown = columnsOf(answerOf(columns, [row]), { sort: null, sortedBy: () => '#', links });
-      draw(table({ columns: shown, rows: [row], label: 'Rows' }));
-      return root.all('span').filter((span) => span.attribute('class')?.includes('thin')).length;
-    };
+    const barsOf = (columns: ReportColumn[], row: Row): number =>
+      drawnTable(columns, [row])
+        .all('span')
+        .filter((span) => span.attribute('class')?.includes('thin')).length;
     assert.equal(barsOf([column('board', 'text'), votes], { board: 'Bugs', votes: 9 }), 0);
     assert.equal(barsOf([column('post', 'post'), votes], { post: 7, votes: 9 }), 1);
   });
 
   it('shows no column that has nothing in any row', () => {
-    const columns = [column('customer', 'text'), column('plan', 'text'), column('posts', 'integer')];
-    const rows = [{ customer: 'Ada', plan: null, posts: 0 }];
-    const options = {
-      sort: null,
-      sortedBy: () => '#',
-      links: postsBehind({ ...KNOWN, chosen: NOTHING_CHOSEN }),
-    };
-    assert.equal(columnsOf(answerOf(columns, rows), options).length, 2);
+    const columns = [column('customer', 'text'), column('plan', 'text'), POSTS];
+    const root = drawnTable(columns, [{ customer: 'Ada', plan: null, posts: 0 }]);
+    assert.equal(root.all('th').length, 2);
   });
 });
 

@@ -87,6 +87,7 @@ interface LinkOptions {
   boards: readonly { slug: string; name: string }[];
   statuses: readonly { id: number; name: string }[];
   chosen: Pick<ReportChoice, 'board' | 'status' | 'since' | 'until' | 'tz' | 'post' | 'by' | 'segment'>;
+  answer: Pick<ReportAnswer, 'columns' | 'rows' | 'people' | 'since'>;
 }
 
 const WEEK_MS = 7 * 86_400_000;
@@ -98,26 +99,50 @@ const COUNTED: Readonly<Record<string, string>> = {
   'customers who wrote': '/reports/customers',
 };
 
-/** What is behind a row: its post, its person, or the posts of its board, status, week and customers. The filters of the report stay. */
-export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks {
+/** The column that counts what the list of posts shows: the posts in a status now, where others count that were in it. */
+function countedColumn({ columns }: LinkOptions['answer']): ReportColumn | undefined {
+  const named = (wanted: string) => columns.find(({ name }) => name === wanted);
+  return named('now_in_it') ?? named('posts');
+}
+
+/**
+ * What is behind a row: its post, its person, or the posts of its board, status, week and customers. The filters of the report stay, and
+ * its period where its posts are those of the period.
+ */
+export function postsBehind({ boards, statuses, chosen, answer }: LinkOptions): RowLinks {
+  const counted = countedColumn(answer);
+  const first = answer.since;
+  const isOfPeriod = first !== null && counted !== undefined && !counted.allTime;
+  const period = isOfPeriod ? { since: chosen.since ?? first, until: chosen.until } : null;
+  const people = new Map(answer.rows.map((row, i) => [row, answer.people?.[i]]));
+  /** A week begins no earlier than the period, and ends no later. */
+  const daysOf = (week: string) => {
+    const [next, last] = [new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10), period?.until];
+    return {
+      since: isOfPeriod && first > week ? first : week,
+      until: last && last < next ? last : next,
+    };
+  };
   const toPosts = (row: Row, sort: string | null = null): string | null => {
     const slug = boards.find(({ name }) => name === row.board)?.slug ?? null;
     const status = statuses.find(({ name }) => name === row.status)?.id ?? null;
     const week = typeof row.week === 'string' ? row.week : null;
     const segment = typeof row.segment === 'string' ? `${chosen.by ?? 'plan'}=${row.segment}` : null;
+    // What was delivered to people they wrote or commented on: `post_ids` has it.
+    const creator = row.post_ids === undefined ? (people.get(row) ?? null) : null;
     const isOfAll = row.board === 'all boards';
-    if (slug === null && status === null && week === null && segment === null && !isOfAll) return null;
-    const until = week && new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
+    if ([slug, status, week, segment, creator].every((one) => one === null) && !isOfAll) return null;
+    const days = week === null ? period : daysOf(week);
     return withQuery('/posts', {
       ...{ board: slug ?? chosen.board, status: status ?? chosen.status, segment: segment ?? chosen.segment },
-      ...{ since: week, until, tz: week && chosen.tz, sort },
+      ...{ creator, ...days, tz: days && chosen.tz, sort },
     });
   };
   return {
     row(row) {
       if (row.post) return `/posts/${row.post}`;
-      if (typeof row.user === 'number') return `/people/${row.user}`;
-      if (row.email) return withQuery('/people', { email: String(row.email) });
+      const person = people.get(row);
+      if (person !== undefined) return `/people/${person}`;
       if (row.pass) return '/sync';
       if (row.what) return COUNTED[String(row.what)] ?? null;
       // Each moment of one post.
@@ -125,10 +150,10 @@ export function postsBehind({ boards, statuses, chosen }: LinkOptions): RowLinks
     },
     cell(row, column) {
       if (row.post !== undefined || row[column] === 0) return null;
-      if (typeof row.user === 'number' && column === 'posts')
-        return withQuery('/posts', { creator: row.user });
+      const person = people.get(row);
+      if (column === 'comments' && person !== undefined) return `/people/${person}`;
       if (column === 'votes' || column === 'comments') return toPosts(row, column);
-      return ['board', 'status', 'posts'].includes(column) ? toPosts(row) : null;
+      return ['board', 'status', counted?.name].includes(column) ? toPosts(row) : null;
     },
   };
 }

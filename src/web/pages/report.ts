@@ -90,7 +90,7 @@ export const page = pageOf<Asked>({
             {
               sort: chosen.sort,
               sortedBy: (sort) => withQuery(place.url.pathname, { ...chosen, sort }),
-              links: postsBehind({ ...all, chosen }),
+              links: postsBehind({ ...all, chosen, answer }),
             },
             chosen,
           ),
