@@ -225,7 +225,7 @@ function newPostsCard(overview: Overview, { toReport, toPosts }: Ways): VNode {
     },
     timeChart({
       ...{ ...shown, title: 'New posts', unit, empty: 'No post was written in this period.' },
-      series: [{ label: 'posts', kind: 'bars', values: overview.newPosts }],
+      series: [{ label: 'Posts', kind: 'bars', values: overview.newPosts }],
       href: (since) => toPosts(of(since)),
     }),
   );
@@ -249,7 +249,7 @@ function votesGainedCard(overview: Overview, { toReport }: Ways): VNode {
     newVotes.some((votes) => votes !== null)
       ? timeChart({
           ...{ ...shown, title: 'Votes gained', unit, empty: `No post gained a vote. ${why}` },
-          series: [{ label: 'votes', kind: 'bars', values: newVotes, color: '--second' }],
+          series: [{ label: 'Votes', kind: 'bars', values: newVotes, color: '--second' }],
           href: (since) => toReport('gaining-posts', { ...of(since), closed: '1' }),
         })
       : h('p.empty', why || 'Not known yet.'),
@@ -351,7 +351,7 @@ function firstReplyCard(overview: Overview, href: string, toPosts: ToPosts): VNo
           unit: 'hours until half of the answered posts of the week had a reply',
           times: firstReply.map(({ week }) => week),
           unfinished: firstReply.at(-1)?.remark ? (firstReply.at(-1)?.week ?? null) : null,
-          series: [{ label: 'median hours', kind: 'bars', values: hours }],
+          series: [{ label: 'Median hours', kind: 'bars', values: hours }],
           height: 160,
           href: toWeek,
           empty: 'In no week do half of the posts have a reply yet, so no median is known.',

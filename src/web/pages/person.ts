@@ -4,7 +4,7 @@ import { counted, date, number } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { card, facts, pageHead, tag, timeTag } from '../parts/layout.ts';
 import { postRow } from '../parts/post-row.ts';
-import { postLink, prose } from '../parts/prose.ts';
+import { emailText, postLink, prose } from '../parts/prose.ts';
 import { pageOf } from '../shell/page.ts';
 
 /** A person: who they are, what they asked for, what they said. */
@@ -54,7 +54,7 @@ function factsOf({ id, name, alias, email, isTeam, registered, firstSeen }: Pers
   const said: [string, Child][] = [
     ['Name', name ?? '–'],
     ['Alias', alias],
-    ['E-mail', email],
+    ['E-mail', email && emailText(email)],
     ['Role', tag(isTeam ? 'Team' : 'Customer')],
     ['Registered', registered && date(registered)],
     ['Mirrored since', timeTag(firstSeen, date(firstSeen))],

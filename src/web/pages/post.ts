@@ -128,7 +128,7 @@ function votesCard({ states, isCut, post }: PostAnswer): VNode {
       title: `Votes of post ${number(post.id)}`,
       unit: 'votes',
       times: points.map(({ at }) => at ?? ''),
-      series: [{ label: 'votes', kind: 'steps', values: points.map(({ votes }) => votes ?? null) }],
+      series: [{ label: 'Votes', kind: 'steps', values: points.map(({ votes }) => votes ?? null) }],
     }),
   );
 }

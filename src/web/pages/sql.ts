@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import type { Cell, SqlAnswer, SqlInfo } from '../../http/dashboard/sql.ts';
 import type { SavedQuery } from '../../query/saved.ts';
 import { fetchJson, request, saveFile, withQuery } from '../api.ts';
-import { counted, number, span } from '../format.ts';
+import { counted, number, span, titleOf } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { mounted } from '../mount.ts';
 import { timeChart } from '../parts/chart.ts';
@@ -246,7 +246,7 @@ function overTime({ columns, rows, numeric }: Plotted): Drawing {
     values: sorted.map((row) => (typeof row[i] === 'number' ? row[i] : null)),
   }));
   const unit = series.map(({ label }) => label).join(', ');
-  const title = `${unit} by ${columns[0] ?? ''}`;
+  const title = titleOf(`${unit} by ${columns[0] ?? ''}`);
   const times = sorted.map(([at]) => String(at));
   return { title, note: '', drawn: timeChart({ title, unit, times, series }) };
 }
@@ -255,7 +255,7 @@ function overTime({ columns, rows, numeric }: Plotted): Drawing {
 function barsOf({ columns, rows, numeric: [i = 1] }: Plotted): Drawing | null {
   const amounts = rows.map((row) => ({ label: String(row[0]), value: Number(row[i] ?? 0) }));
   if (amounts.some(({ value }) => value < 0)) return null;
-  const title = `${columns[i] ?? ''} by ${columns[0] ?? ''}`;
+  const title = titleOf(`${columns[i] ?? ''} by ${columns[0] ?? ''}`);
   const note = amounts.length > MOST_BARS ? `The first ${MOST_BARS} of ${number(amounts.length)}` : '';
   return { title, note, drawn: bars(amounts.slice(0, MOST_BARS), title) };
 }

@@ -51,9 +51,9 @@ export async function barsPicture(
       pen.fillStyle = color('--text');
       pen.fillText(fitted(pen, label, labels - 16), MARGIN, y);
       pen.fillStyle = color('--accent');
-      pen.fillRect(MARGIN + labels, y - 12, Math.max(2, (room * value) / most), 14);
+      pen.fillRect(MARGIN + labels, y - 12, (room * value) / most, 14);
       pen.fillStyle = color('--quiet');
-      pen.fillText(text, MARGIN + labels + Math.max(2, (room * value) / most) + 10, y);
+      pen.fillText(text, MARGIN + labels + (room * value) / most + 10, y);
     });
   });
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { NotSameAnswer, SimilarAnswer } from '../../http/dashboard/posts.ts';
 import type { SimilarPost } from '../../search/similar.ts';
 import { fetchJson } from '../api.ts';
-import { counted } from '../format.ts';
+import { counted, percent } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { button } from './controls.ts';
 import { card, swatched, tag } from './layout.ts';
@@ -95,7 +95,7 @@ function line(post: SimilarPost, tool?: (post: SimilarPost) => Child): VNode {
       h('a', { dir: 'auto', href: `/posts/${id}`, target: tool ? null : '_blank' }, title || '(no title)'),
       h(
         'p.post-facts',
-        isSame ? tag('the same', 'good') : h('span', `${Math.round(100 * likeness)} % alike`),
+        isSame ? tag('the same', 'good') : h('span', `${percent(likeness)} alike`),
         swatched(status, statusColor),
         h('span', board),
         h('span', counted(votes, 'vote')),

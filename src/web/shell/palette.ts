@@ -3,6 +3,7 @@ import type { PeopleAnswer, PostsAnswer } from '../../http/dashboard/posts.ts';
 import type { ReportsAnswer } from '../../http/dashboard/reports.ts';
 import type { SourcesAnswer } from '../../sources/site.ts';
 import { fetchJson, withQuery } from '../api.ts';
+import { titleOf } from '../format.ts';
 import { h, type VNode } from '../h.ts';
 import { IS_OF_ALL, ownSource } from '../mount.ts';
 import { openDialog } from '../parts/dialog.ts';
@@ -129,7 +130,7 @@ function entriesOf(answer: ReportsAnswer | null): Entry[] {
   return [
     ...(answer?.reports ?? []).map(({ name }) => ({
       kind: 'Report',
-      text: name.replaceAll('-', ' '),
+      text: titleOf(name),
       href: `/reports/${name}`,
     })),
     ...(answer?.boards ?? []).map(({ name, slug }) => ({
