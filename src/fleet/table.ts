@@ -66,23 +66,41 @@ export async function openFleetTable(session: Session, schema: string): Promise<
   if (Number(version?.n) < OLDEST_VERSION)
     throw new AppError('usage', `a fleet needs PostgreSQL 14 or newer, and ${session.place} is older`);
   await session.query(`SET statement_timeout = '5s'; SET idle_session_timeout = ${IDLE_MS}`);
-  const [machines, leases] = [tableName(schema, 'machines'), tableName(schema, 'leases')];
-  await makeTables(session, schema, { machines, leases });
+  await makeTables(session, schema);
+  return {
+    ...fleetLocks(session, schema),
+    ...fleetRows(session, schema),
+    isOver: () => session.isOver(),
+    close: () => session.close(),
+  };
+}
+
+function fleetLocks(
+  session: Session,
+  schema: string,
+): Pick<FleetTable, 'enter' | 'holds' | 'lock' | 'unlock'> {
   const keyed = (call: string, key: string): Promise<boolean> => onKey(session, call, `${schema} ${key}`);
   const locked = new Set<string>();
-  const lease: FleetTable['lease'] = async (source) => {
-    const [row] = await session.query<LeaseRow & { epoch: string; beat: string | null }>(
-      `SELECT machine, epoch, handed_over AS "handedOver", beat FROM ${leases} LEFT JOIN ${machines} ON name = machine WHERE source = $1`,
-      [source],
-    );
-    return row
-      ? { ...row, epoch: Number(row.epoch), beat: row.beat === null ? null : Number(row.beat) }
-      : null;
-  };
   return {
-    lease,
-    holds: (source) => locked.has(source),
     enter: (machine) => keyed('pg_try_advisory_lock', `machine ${machine}`),
+    holds: (source) => locked.has(source),
+    // Locks of a session are counted: taken twice, one would have to be given back twice.
+    async lock(source) {
+      if (!locked.has(source) && (await keyed('pg_try_advisory_lock', source))) locked.add(source);
+      return locked.has(source);
+    },
+    async unlock(source) {
+      if (locked.delete(source)) await keyed('pg_advisory_unlock', source);
+    },
+  };
+}
+
+function fleetRows(
+  session: Session,
+  schema: string,
+): Pick<FleetTable, 'ask' | 'lease' | 'take' | 'handOver' | 'key'> {
+  const { machines, leases } = tablesOf(schema);
+  return {
     async ask({ name, address, isLeaving, version }) {
       await session.query(
         `INSERT INTO ${machines} AS m (name, address, is_leaving, version) VALUES ($1, $2, $3, $4)
@@ -91,13 +109,14 @@ export async function openFleetTable(session: Session, schema: string): Promise<
       );
       return await readFleet(session, schema);
     },
-    // Locks of a session are counted: taken twice, one would have to be given back twice.
-    async lock(source) {
-      if (!locked.has(source) && (await keyed('pg_try_advisory_lock', source))) locked.add(source);
-      return locked.has(source);
-    },
-    async unlock(source) {
-      if (locked.delete(source)) await keyed('pg_advisory_unlock', source);
+    async lease(source) {
+      const [row] = await session.query<LeaseRow & { epoch: string; beat: string | null }>(
+        `SELECT machine, epoch, handed_over AS "handedOver", beat FROM ${leases} LEFT JOIN ${machines} ON name = machine WHERE source = $1`,
+        [source],
+      );
+      return row
+        ? { ...row, epoch: Number(row.epoch), beat: row.beat === null ? null : Number(row.beat) }
+        : null;
     },
     async take(source, machine, epoch) {
       await session.query(
@@ -118,9 +137,11 @@ export async function openFleetTable(session: Session, schema: string): Promise<
       );
       return row?.key ?? null;
     },
-    isOver: () => session.isOver(),
-    close: () => session.close(),
   };
+}
+
+function tablesOf(schema: string): { machines: string; leases: string } {
+  return { machines: tableName(schema, 'machines'), leases: tableName(schema, 'leases') };
 }
 
 async function onKey(session: Session, call: string, key: string): Promise<boolean> {
@@ -129,11 +150,8 @@ async function onKey(session: Session, call: string, key: string): Promise<boole
   return row?.ok === true;
 }
 
-async function makeTables(
-  session: Session,
-  schema: string,
-  { machines, leases }: { machines: string; leases: string },
-): Promise<void> {
+async function makeTables(session: Session, schema: string): Promise<void> {
+  const { machines, leases } = tablesOf(schema);
   await session.transaction(async () => {
     await session.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LEASE_CLASS, schema]);
     await session.query(`
@@ -150,12 +168,13 @@ async function makeTables(
 
 /** Also for somebody who looks from outside of the fleet. */
 export async function readFleet(session: Session, schema: string): Promise<FleetRows> {
+  const tables = tablesOf(schema);
   const machines = await session.query<MachineRow & { beat: string }>(`
     SELECT name, beat, is_leaving AS "isLeaving", address, ${time('since')} AS since, ${time('seen_at')} AS "seenAt", version
-      FROM ${tableName(schema, 'machines')} ORDER BY name`);
+      FROM ${tables.machines} ORDER BY name`);
   const leases = await session.query<LeaseLine & { epoch: string }>(`
     SELECT source, machine, epoch, handed_over AS "handedOver", ${time('since')} AS since
-      FROM ${tableName(schema, 'leases')} ORDER BY source`);
+      FROM ${tables.leases} ORDER BY source`);
   return {
     machines: machines.map((row) => ({ ...row, beat: Number(row.beat) })),
     leases: leases.map((row) => ({ ...row, epoch: Number(row.epoch) })),
