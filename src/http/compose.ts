@@ -43,7 +43,7 @@ interface Parts {
 
 export interface Composed {
   app: Pick<App, 'settings' | 'clock' | 'log' | 'webhooks' | 'rules'>;
-  service: Pick<Service, 'progress' | 'queues' | 'requestSync' | 'requestExport'>;
+  service: Pick<Service, 'progress' | 'queues' | 'requestSync' | 'requestExport' | 'dispatch'>;
 }
 
 export interface PartOptions extends Pick<ImportDeps, 'limitBytes'> {
@@ -76,6 +76,7 @@ export async function openParts(composed: Composed, options: PartOptions = {}): 
       clock,
       upstream: settings.baseUrl?.href ?? null,
       tokenParameter: settings.authParameter,
+      dispatch: () => composed.service.dispatch(),
       readNewest: () => composed.service.requestSync('posts', 'head'),
     });
     const feed = keep(openChangeFeed(mirror, settings.source));

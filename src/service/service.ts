@@ -37,6 +37,8 @@ export interface Service {
   requestSync(resource: Resource, what: RequestedPass): Promise<void>;
   /** Has the whole mirror exported soon, as the schedule would. */
   requestExport(): Promise<void>;
+  /** Enqueues rows of the outbox that this process has just accepted. Without it the watch of the outbox finds them, a little later. */
+  dispatch(): void;
   /** Stops in order; a create under way has eight seconds. Resolves within 9.5 s of being called. */
   close(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export function startService(app: App, options: ServiceOptions): Service {
     progress,
     requestSync: (resource, what) => ask(requested(resource, what)),
     requestExport: () => ask(EXPORT_JOB),
+    dispatch: () => runtime?.dispatch(),
     close() {
       closing ??= within(CLOSE_MS, close(), () => undefined);
       return closing;
@@ -165,11 +168,12 @@ const PERIODS: Periods = {
 export interface Runtime {
   backend: QueueBackend;
   isSender(): boolean;
+  dispatch(): void;
   close(): Promise<void>;
 }
 
 function run(context: JobContext, periods: Periods): Runtime {
-  const { app, backend, signal } = context;
+  const { app, backend, dispatcher, signal } = context;
   const schedules = schedulesOf(app.settings, app.state.mirrorId, periods.tick);
   const workers = startWorkers(context);
   // The next tick of the schedule may be a whole period away, and a service is ready only after one. Left out where the queue is away:
@@ -188,6 +192,8 @@ function run(context: JobContext, periods: Periods): Runtime {
   return {
     backend,
     isSender: () => sender.state() !== 'waiting',
+    // The watch of the outbox tries again what fails here, and logs it.
+    dispatch: () => void unlessStopped(signal, dispatcher.look()).catch(() => undefined),
     async close() {
       await Promise.all([closeWorkers(workers), sender.stopped, ensuring, telling]);
       await within(CLOSE_QUEUE_MS, backend.close(), () => undefined);

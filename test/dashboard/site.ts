@@ -8,6 +8,7 @@ import type { Resource } from '../../src/contract/endpoints.ts';
 import { type Composed, openParts, type PartOptions } from '../../src/http/compose.ts';
 import { type MirrorStore, openMirrorStore } from '../../src/mirror/store/store.ts';
 import { syncOnce } from '../../src/mirror/sweep/engine.ts';
+import type { Periods } from '../../src/service/service.ts';
 import { ask, type Reply } from '../http/client.ts';
 import { open, type Running } from '../http/service.ts';
 import { type FixtureOptions, openFixture, type ServiceFixture } from '../service/fixture.ts';
@@ -52,6 +53,7 @@ const IDLE: Composed['service'] = {
   queues: Promise.resolve([]),
   requestSync: async () => assert.fail('no service runs here'),
   requestExport: async () => assert.fail('no service runs here'),
+  dispatch: () => undefined,
 };
 
 /** A sandbox and its mirror. */
@@ -64,12 +66,15 @@ export interface SandboxSiteOptions extends Partial<FixtureOptions>, PartOptions
   clock?: Clock;
   /** Starts the service as well, on the queue of the options. */
   withService?: boolean;
+  periods?: Partial<Periods>;
 }
 
 export async function openOnSandbox(t: TestContext, options: SandboxSiteOptions = {}): Promise<SandboxSite> {
   const station = await openFixture(t, { queueUrl: null, ...options });
   const { app } = station;
-  const service = options.withService ? await station.start({ SYNC_HEAD_EVERY: 'off' }) : IDLE;
+  const service = options.withService
+    ? await station.start({ SYNC_HEAD_EVERY: 'off' }, options.periods)
+    : IDLE;
   const { clock = app.clock, limitBytes } = options;
   const composed = { app: { ...app, clock }, service };
   const site = await openSite(t, composed, limitBytes === undefined ? {} : { limitBytes });

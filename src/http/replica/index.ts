@@ -17,6 +17,8 @@ export interface ReplicaDeps {
   upstream: string | null;
   /** The query parameter that carries the token where the upstream takes it there: its clients send it here too. */
   tokenParameter?: string | null;
+  /** Has an accepted post sent at once; the sender finds it by itself unless given. */
+  dispatch?: () => void;
   /** Asks for a read of the upstream's newest posts, for one that was just confirmed; none is asked for unless given. */
   readNewest?: () => Promise<void>;
   /** How long a create whose post is confirmed waits until the lists show it; 3 s. */
@@ -33,6 +35,7 @@ export function replica({
   clock,
   upstream,
   tokenParameter = null,
+  dispatch = () => undefined,
   readNewest = async () => undefined,
   listedMs = 3000,
   waitMs = 25_000,
@@ -42,7 +45,8 @@ export function replica({
     takeJsonOnly(app);
     const tokenParameters = [API_TOKEN_PARAMETER, ...(tokenParameter === null ? [] : [tokenParameter])];
     const reading = { reads, pageSize, tokenParameters };
-    const deps = { reads, store: outbox, clock, random: Math.random, upstream, waitMs, readNewest, listedMs };
+    const creates = { store: outbox, clock, random: Math.random, waitMs, dispatch, readNewest, listedMs };
+    const deps = { ...creates, reads, upstream };
     const hold = holdUntilAnswered(app);
     const creating = (asUser: boolean) => (request: FastifyRequest, reply: FastifyReply) =>
       hold(reply, (signal) => createThroughOutbox(deps, request, reply, { asUser, signal }));

@@ -13,6 +13,7 @@ interface Creating extends CreateDeps {
   /** The base of relative addresses of created posts. Null if clients could not follow them. */
   upstream: string | null;
   waitMs: number;
+  dispatch(): void;
   readNewest(): Promise<void>;
   listedMs: number;
 }
@@ -42,6 +43,7 @@ export async function createThroughOutbox(
       422,
       'The header Idempotency-Key has the value of an earlier post with other content.',
     );
+  deps.dispatch();
   const gone = AbortSignal.any([signal, untilGone(reply)]);
   const latest = await waitForRow(deps, row, { waitMs: deps.waitMs, signal: gone });
   if (latest.post_id !== null) await untilListed(deps, latest.post_id, gone);

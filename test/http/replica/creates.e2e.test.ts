@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { TRANSITIONS } from '../../../src/outbox/decide/states.ts';
 import { openReplica } from '../../contract-api/servers.ts';
+import { openOnSandbox } from '../../dashboard/site.ts';
 import { AS_USER, CREATE, call, create, json, POSTS, type Problem, posts } from '../../sandbox/client.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,6 +25,16 @@ describe('a create through the mirror', () => {
     assert.deepEqual([entry?.title, entry?.content, others], [' Spaces stay ', content, []]);
     const url = `${api.upstream}/b/bugs/p/${entry?.post_id}/`;
     assert.deepEqual(json(reply), { status: 'Success', post_id: entry?.post_id, url });
+  });
+
+  it('goes out at once, before the service looks at the outbox by itself', async (t) => {
+    const periods = { watch: DAY_MS, tick: DAY_MS, ensure: DAY_MS };
+    const { http, station } = await openOnSandbox(t, { withService: true, periods });
+    // The service looks once at its start, and is ready after that.
+    await until('a ready service', async () => (await call(http, '/readyz')).status === 200);
+    const board = station.sandbox.world.boards()[0]?.slug;
+    assert.equal((await create(http, { title: 'Now', board })).status, 201);
+    assert.deepEqual(station.posted(), ['Now']);
   });
 
   it('is listed as the upstream shows it when the create is answered', async (t) => {
