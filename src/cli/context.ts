@@ -112,29 +112,34 @@ export interface Elsewhere {
   elsewhere?: { source: string; machine: string | null }[];
 }
 
-/** A question is answered from the files of this machine. Where another one runs the source they may be old, or missing. */
-export async function sayIfElsewhere(contexts: readonly Context[]): Promise<Elsewhere> {
+/** The sources that this machine does not run, each with the machine that does; null for one that is not known just now. */
+export async function machinesElsewhere(contexts: readonly Context[]): Promise<Map<Context, string | null>> {
   const ofFleet = contexts.filter(({ settings }) => settings.fleetUrl !== null);
-  if (ofFleet.length === 0) return {};
+  if (ofFleet.length === 0) return new Map();
   const { runsHere } = await import('../app/lease.ts');
   const away = ofFleet.filter(({ settings }) => !runsHere(settings));
-  if (away.length === 0) return {};
+  if (away.length === 0) return new Map();
   const { whoRuns } = await import('../app/fleet.ts');
   // The fleet is that of the process, not of a source.
   const { source: _, ...input } = (away[0] as Context).input;
   const machines = await whoRuns(loadSettings(input));
-  const elsewhere = away.map(({ settings, say }) => {
+  return new Map(away.map((context) => [context, machines.get(context.settings.source ?? '') ?? null]));
+}
+
+/** A question is answered from the files of this machine. Where another one runs the source they may be old, or missing. */
+export async function sayIfElsewhere(contexts: readonly Context[]): Promise<Elsewhere> {
+  const machines = await machinesElsewhere(contexts);
+  const elsewhere = [...machines].map(([{ settings, say }, machine]) => {
     const source = settings.source ?? '';
-    const machine = machines.get(source) ?? null;
     const where =
       machine === null ? '"feedback-mirror fleet status" names the machine that does.' : `${machine} does.`;
-    const lack = `This machine does not run ${source} just now, and`;
-    if (contexts.length === 1 && !isThere(settings.mirrorPath))
-      throw new AppError('busy', `${lack} has no mirror of it`, { hint: where });
-    say(`${lack} its mirror here may be old. ${where}`);
+    const isMissing = !isThere(settings.mirrorPath);
+    const lack = `This machine does not run ${source} just now, and ${isMissing ? 'has no mirror of it' : 'its mirror here may be old'}`;
+    if (contexts.length === 1 && isMissing) throw new AppError('busy', lack, { hint: where });
+    say(`${lack}. ${where}`);
     return { source, machine };
   });
-  return { elsewhere };
+  return elsewhere.length === 0 ? {} : { elsewhere };
 }
 
 /** What a command writes into the mirror of a source that another machine runs would be lost. */
@@ -219,8 +224,9 @@ export async function eachSource(
       codes.push(Number(process.exitCode));
     } catch (error) {
       codes.push(error);
-      answers[name] = { error: { code: codeOf(error), message: maskSecrets(messageOf(error)) } };
-      context.remark(`${name}: ${messageOf(error)}`);
+      const hint = error instanceof AppError ? error.hint : undefined;
+      answers[name] = { error: { code: codeOf(error), message: maskSecrets(messageOf(error)), hint } };
+      context.remark([`${name}: ${messageOf(error)}`, ...(hint ? [hint] : [])].join('\n'));
     }
   }
   if (first.json) first.print(JSON.stringify({ sources: answers }));

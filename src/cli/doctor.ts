@@ -6,7 +6,14 @@ import { unknownNames } from '../../config/spelling.ts';
 import { versionText } from '../base/program.ts';
 import type { Check, Finding } from '../doctor/check.ts';
 import { oneLine } from '../text/text.ts';
-import { type Context, EXIT_CODES, eachSource, maskSecrets, openContexts } from './context.ts';
+import {
+  type Context,
+  EXIT_CODES,
+  eachSource,
+  machinesElsewhere,
+  maskSecrets,
+  openContexts,
+} from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -39,11 +46,12 @@ async function doctor(context: Context, { deep, rebuild }: Flags): Promise<void>
     const { rebuildSums } = await import('../app/upkeep.ts');
     await rebuildSums(context.settings, context.signal);
   }
-  const [{ doctorInput }, { examine }, { check, fine }] = await Promise.all([
+  const [{ doctorInput }, { examine, examineElsewhere }, { check, fine }] = await Promise.all([
     import('../app/doctor-input.ts'),
     import('../doctor/examine.ts'),
     import('../doctor/check.ts'),
   ]);
+  const machines = await machinesElsewhere([context]);
   const checks: Check[] = [];
   const note = (found: Check): void => {
     checks.push(found);
@@ -53,7 +61,10 @@ async function doctor(context: Context, { deep, rebuild }: Flags): Promise<void>
   note(await check('Node', () => fine(process.versions.node)));
   note(await check('settings', () => examineSettings(context)));
   const input = { ...doctorInput(context.settings, context.input), isDeep: deep === true };
-  for await (const found of examine(input, context.signal)) note(found);
+  const examined = machines.has(context)
+    ? examineElsewhere(input, machines.get(context) ?? null, context.signal)
+    : examine(input, context.signal);
+  for await (const found of examined) note(found);
   const failed = checks.find(({ state }) => state === 'fail');
   if (context.json) context.print(maskSecrets(JSON.stringify({ ok: !failed, checks })));
   if (failed) process.exitCode = EXIT_CODES[failed.code ?? 'internal'];

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { secretsOf } from '../../config/load.ts';
 import { missingPackage } from '../base/program.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openContext, sayIfElsewhere } from './context.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
   program
@@ -21,7 +21,9 @@ Example:
 The same in the configuration of a client:
   { "mcpServers": { "feedback": { "command": "feedback-mirror", "args": ["mcp", "--data-dir", "/path/to/data"] } } }`;
 
-async function serve({ settings, signal }: Context): Promise<void> {
+async function serve(context: Context): Promise<void> {
+  await sayIfElsewhere([context]);
+  const { settings, signal } = context;
   const [{ serveOnStdio }, { createLogger }] = await Promise.all([
     import('../mcp/stdio.ts'),
     import('../base/log.ts'),

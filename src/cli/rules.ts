@@ -6,7 +6,14 @@ import { AppError } from '../base/errors.ts';
 import type { RuleView, TestResult } from '../rules/engine.ts';
 import type { Rule } from '../rules/rule.ts';
 import { nearest } from '../text/text.ts';
-import { type Context, closing, EXIT_CODES, openContext } from './context.ts';
+import {
+  type Context,
+  closing,
+  EXIT_CODES,
+  openContext,
+  refuseElsewhere,
+  sayIfElsewhere,
+} from './context.ts';
 import { table } from './table.ts';
 
 export function register(program: Command, stop: AbortSignal): void {
@@ -120,6 +127,7 @@ async function setChannel(context: Context, channel: string, flags: ChannelFlags
     ...{ mail, slack_file: place(slackFile), teams_file: place(teamsFile) },
     ...{ webhook, secret_file: place(secretFile) },
   };
+  await refuseElsewhere(context);
   await using rules = closing(await open(context));
   await rules.change({ channel, given: isRemoved ? null : said(given) });
   const done = isRemoved ? 'removed' : 'set';
@@ -129,6 +137,7 @@ async function setChannel(context: Context, channel: string, flags: ChannelFlags
 async function setRule(context: Context, rule: string, flags: RuleOptions): Promise<void> {
   const { to, days, ...rest } = flags;
   const given = { name: rule, ...rest, days: days === undefined ? undefined : Number(days), to };
+  await refuseElsewhere(context);
   await using rules = closing(await open(context));
   await rules.change({ rule, given: said(given) });
   const { viewRules } = await import('../rules/engine.ts');
@@ -154,6 +163,7 @@ async function open({ settings, input }: Context): Promise<Rules> {
 }
 
 async function withRule(context: Context, wanted: string, work: RuleWork): Promise<void> {
+  await refuseElsewhere(context);
   await using rules = closing(await open(context));
   const names = rules.deps.rules.map(({ name }) => name);
   const rule = rules.deps.rules.find(({ name }) => name === wanted);
@@ -170,6 +180,7 @@ async function withRule(context: Context, wanted: string, work: RuleWork): Promi
 }
 
 async function list(context: Context): Promise<void> {
+  await sayIfElsewhere([context]);
   await using rules = closing(await open(context));
   const { viewRules } = await import('../rules/engine.ts');
   const views = viewRules(rules.deps);

@@ -6,7 +6,15 @@ import { pastOrNull } from '../base/clock.ts';
 import { AppError, codeOf, messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
 import { counted, durationText } from '../text/text.ts';
-import { type Context, type Flags, openContext, openContexts, openSources, worstExit } from './context.ts';
+import {
+  type Context,
+  type Flags,
+  machinesElsewhere,
+  openContext,
+  openContexts,
+  openSources,
+  worstExit,
+} from './context.ts';
 import { announced, askService } from './service.ts';
 import { table } from './table.ts';
 
@@ -72,16 +80,22 @@ interface Line {
   name: string;
   host: string;
   state: 'ready' | 'not ready' | 'not running' | 'not on this machine' | 'unreadable';
+  /** Of the fleet, where another machine runs the source and is known. */
+  machine?: string;
   /** Since the last complete pass over the posts; null where there was none. */
   lagSeconds: number | null;
-  posts: number;
-  comments: number;
+  /** Null where this machine has no mirror of the source. */
+  posts: number | null;
+  comments: number | null;
   trouble: string[];
   code: number;
 }
 
 async function list({ path }: Sources, contexts: Context[]): Promise<void> {
-  const found = await Promise.all(contexts.map(lineOf));
+  const machines = await machinesElsewhere(contexts);
+  const found = await Promise.all(
+    contexts.map(async (context) => await lineOf(context, machines.get(context) ?? null)),
+  );
   const [context] = contexts;
   context?.answer({ file: path, sources: found.map(({ code: _, ...line }) => line) }, () =>
     table(
@@ -89,10 +103,10 @@ async function list({ path }: Sources, contexts: Context[]): Promise<void> {
       found.map((line) => [
         line.name,
         line.host,
-        line.state,
-        line.lagSeconds === null ? 'never read' : durationText(line.lagSeconds * 1000),
-        line.posts,
-        line.comments,
+        line.machine === undefined ? line.state : `on ${line.machine}`,
+        lagText(line),
+        line.posts ?? '',
+        line.comments ?? '',
         line.trouble.join('; '),
       ]),
     ),
@@ -100,7 +114,12 @@ async function list({ path }: Sources, contexts: Context[]): Promise<void> {
   process.exitCode = worstExit(found.map(({ code }) => code));
 }
 
-async function lineOf({ settings }: Context): Promise<Line> {
+function lagText({ lagSeconds, machine }: Line): string {
+  if (lagSeconds !== null) return durationText(lagSeconds * 1000);
+  return machine === undefined ? 'never read' : '';
+}
+
+async function lineOf({ settings }: Context, machine: string | null): Promise<Line> {
   const { readMirrorStatus } = await import('../mirror/store/store.ts');
   const url = announced(settings.dataDir);
   const service = url === null ? null : await askService(url, settings.httpToken);
@@ -109,6 +128,7 @@ async function lineOf({ settings }: Context): Promise<Line> {
   const said = service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
   const absent = settings.fleetUrl === null ? 'not running' : 'not on this machine';
   const state = service === null ? absent : service.ready ? 'ready' : 'not ready';
+  const place = { name, host, ...(machine !== null && { machine }) };
   try {
     const { resources, troubles } = isThere(settings.mirrorPath)
       ? readMirrorStatus(mirrorOf(settings))
@@ -120,20 +140,18 @@ async function lineOf({ settings }: Context): Promise<Line> {
     const last = pastOrNull(Math.max(...passes.map((at) => Date.parse(at)), 0) || null, Date.now());
     const lagSeconds = last === null ? null : Math.round((Date.now() - last) / 1000);
     return {
-      name,
-      host,
+      ...place,
       state,
       lagSeconds,
-      posts: posts?.live ?? 0,
-      comments: comments?.live ?? 0,
+      posts: posts?.live ?? null,
+      comments: comments?.live ?? null,
       trouble: said ?? troubles.map(({ what }) => what),
       code: 0,
     };
   } catch (error) {
-    const nothing = { lagSeconds: null, posts: 0, comments: 0 };
+    const nothing = { lagSeconds: null, posts: null, comments: null };
     return {
-      name,
-      host,
+      ...place,
       state: 'unreadable',
       ...nothing,
       trouble: [messageOf(error), ...(said ?? [])],

@@ -56,6 +56,25 @@ export async function* examine(
   yield await check('service', () => examineService(service, signal));
 }
 
+/** Another machine of the fleet runs the source, and its files are there. This machine only has to reach the upstream when it takes over. */
+export async function* examineElsewhere(
+  { upstream }: DoctorInput,
+  machine: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<Check, void, undefined> {
+  yield {
+    name: 'machine',
+    ...(machine === null
+      ? warning(
+          'this machine does not run the source, and PostgreSQL does not say which one does',
+          '"feedback-mirror fleet status" names it, or says why not.',
+          'fleet-unconfirmed',
+        )
+      : fine(`${machine} runs the source and has its mirror: run doctor there`)),
+  };
+  yield await check('upstream', () => examineUpstream(upstream, signal));
+}
+
 /** Only where the file has mistakes: most mirrors have no rules. */
 async function* examineRules(checkRules: DoctorInput['checkRules']): AsyncGenerator<Check, void, undefined> {
   const found = await check('rules', async () => {

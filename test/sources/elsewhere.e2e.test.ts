@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { takeLock } from '../../src/db/lock.ts';
-import { place } from './place.ts';
+import { place, tokenOf } from './place.ts';
 
 const QUESTIONS = [
   ['search', 'post'],
@@ -16,6 +16,8 @@ const QUESTIONS = [
   ['outbox'],
   ['segments'],
   ['backup', 'copy.db'],
+  ['rules'],
+  ['mcp'],
 ];
 
 /** Nobody listens there: a question needs no PostgreSQL. */
@@ -64,6 +66,8 @@ it('a command that changes the mirror is refused where another machine runs the 
     ['segments', 'import', 'customers.csv'],
     ['segments', 'remove'],
     ['similar', '--same', '1', '2'],
+    ['rules', 'channel', 'product', '--mail', 'pm@example.com'],
+    ['rules', 'preview', 'monday'],
     ['report', 'shipped', '--mark-told'],
     ['erase', '--email', 'owner@example.com', '--yes'],
   ];
@@ -72,4 +76,28 @@ it('a command that changes the mirror is refused where another machine runs the 
     assert.equal(code, 6, `${command.join(' ')}: ${stderr}`);
     assert.match(stderr, /does not run acme just now, so nothing is written/);
   }
+});
+
+it('several sources are answered for, and each that runs elsewhere has its hint', async (t) => {
+  const { run } = await place(t, { acme: { posts: 3 }, beta: { posts: 3 } });
+  const { code, stderr } = await run(['status'], FLEET);
+  assert.equal(code, 6);
+  for (const name of ['acme', 'beta'])
+    assert.match(
+      stderr,
+      new RegExp(`does not run ${name} just now[^\\n]+\\n"feedback-mirror fleet status" names`),
+    );
+  const { sources } = JSON.parse((await run(['status', '--json'], FLEET)).stdout);
+  assert.match(sources.acme.error.hint, /fleet status/);
+});
+
+it('the doctor asks the upstream of a source that runs elsewhere, and misses none of its files', async (t) => {
+  const { run, sandboxes } = await place(t, { acme: { posts: 3 } });
+  const { code, stdout } = await run(['doctor'], FLEET);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /warn +machine +this machine does not run the source/);
+  assert.match(stdout, /ok +upstream/);
+  assert.doesNotMatch(stdout, /mirror +.*not there yet|feedback-mirror sync/);
+  sandboxes.acme?.revoke(tokenOf('acme'));
+  assert.equal((await run(['doctor'], FLEET)).code, 3);
 });
