@@ -82,12 +82,6 @@ function isOurs(url: URL, endpoint: URL): boolean {
   return path === ours || (path.startsWith('/api/') && ours.endsWith(path));
 }
 
-/** The host that a `next` names where it is not the one that is asked; null where it names none, or ours. */
-export function otherHost(next: unknown, { endpoint }: Pick<NextRules, 'endpoint'>): string | null {
-  const url = typeof next === 'string' && ABSOLUTE.test(next) ? URL.parse(next) : null;
-  return url === null || url.host === endpoint.host ? null : url.host;
-}
-
 function trimSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -15,7 +15,7 @@ import { type Operation, type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '.
 import { ENVELOPE, type WireOf } from '../contract/entities.ts';
 import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
-import { cursorOf, otherHost, withoutCredentials } from './next.ts';
+import { cursorOf, withoutCredentials } from './next.ts';
 import { authParameter, type ClientContext } from './options.ts';
 import { throttled } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
@@ -40,8 +40,6 @@ export interface Page<T> {
   next: string | null;
   /** How many rows the whole list has by the envelope's own `count`; left out where it says nothing. */
   count?: number;
-  /** Another host that `next` names; left out where it names none, or the one that was asked. */
-  namesHost?: string;
   /** The upstream's clock by its `Date` header, in milliseconds since the epoch. */
   serverTime: number | null;
   /** When the page had arrived, on our own clock; pages fetched ahead are worked on later. */
@@ -103,16 +101,7 @@ export async function readPage<T>(
     const received = { ...times, bytes, ...(ageMs > 0 && { ageMs }) };
     const count: unknown = Reflect.get(Object(json), 'count');
     const says = Number.isSafeInteger(count) && { count: Number(count) };
-    const host = otherHost(envelope.next, rules);
-    return {
-      decode,
-      number,
-      cursor,
-      next,
-      ...says,
-      ...(host !== null && { namesHost: host }),
-      ...received,
-    };
+    return { decode, number, cursor, next, ...says, ...received };
   });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '../../src/api/failure.ts';
-import { cursorOf, type NextRules, otherHost } from '../../src/api/next.ts';
+import { cursorOf, type NextRules } from '../../src/api/next.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { anyText } from '../support/any-text.ts';
 
@@ -91,18 +91,6 @@ describe('a `next` that is followed', () => {
     assert.equal(cursorOf(3, named), 'p%5Bn%5D=3');
     assert.equal(cursorOf('abc', named), 'after=abc');
   });
-});
-
-describe('the host that a `next` names', () => {
-  for (const [next, host] of [
-    ['http://app:8000/tenant/api/v1/posts/?page=2', 'app:8000'],
-    ['https://api.example.com/tenant/api/v1/posts/?page=2', null],
-    ['/tenant/api/v1/posts/?page=2', null],
-    ['eyJpZCI6N30', null],
-    [2, null],
-    [null, null],
-  ] as const)
-    it(`is ${host ?? 'none'} in ${JSON.stringify(next)}`, () => assert.equal(otherHost(next, rules), host));
 });
 
 describe('a `next` that is refused', () => {

@@ -7,8 +7,6 @@ export interface ListFacts {
   readAt: number | null;
   /** Whether new rows come on the first pages, where a head pass finds them; null while it is not known. */
   newRows: 'start' | 'elsewhere' | null;
-  /** A host that the service names in `next`, where it is not the one that is asked. */
-  namesHost?: string;
 }
 
 const NO_FACTS: ListFacts = { absences: NOTHING_LEARNED, readAt: null, newRows: null };

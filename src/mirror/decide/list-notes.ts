@@ -23,7 +23,7 @@ export interface ListState {
 
 /** What an operator should know about a list, in sentences. The first is the worst; an ordinary list has none. */
 export function listNotes(list: ListState): string[] {
-  return [...lackNote(list), ...leakNote(list), ...headNote(list), ...hostNote(list), ...missingNotes(list)];
+  return [...lackNote(list), ...leakNote(list), ...headNote(list), ...missingNotes(list)];
 }
 
 /** What the operator of the service can do about a list that leaves out rows. */
@@ -53,13 +53,6 @@ function headNote({ resource, facts }: ListState): string[] {
   if (facts.newRows !== 'elsewhere') return [];
   return [
     `New ${resource} do not come at the start of the list. Head passes are left out, and each sweep brings them.`,
-  ];
-}
-
-function hostNote({ resource, facts }: ListState): string[] {
-  if (facts.namesHost === undefined) return [];
-  return [
-    `The service names another host, ${facts.namesHost}, in the pages of ${resource}. They are read from FEEDBACK_BASE_URL, and the token goes nowhere else.`,
   ];
 }
 

@@ -14,8 +14,6 @@ export interface SweepState {
   /** Rows that were new to the mirror, on the pages that a head pass reads and on all others. */
   newAtStart: number;
   newElsewhere: number;
-  /** Another host that `next` named. */
-  namesHost?: string;
 }
 
 export const NEW_SWEEP: SweepState = {

@@ -66,12 +66,7 @@ function concluded(
   return {
     verdict,
     lacks: lackOf(verdict, last, mostMoved(pass, facts)),
-    facts: {
-      absences: verdict.learned,
-      readAt,
-      newRows: newRowsOf(facts, last),
-      ...(last.namesHost !== undefined && { namesHost: last.namesHost }),
-    },
+    facts: { absences: verdict.learned, readAt, newRows: newRowsOf(facts, last) },
   };
 }
 
@@ -144,7 +139,6 @@ function sweepPage(
     isCached: state.isCached || isFromBefore(facts, page),
     hasUnknownRows: state.hasUnknownRows || page.rejects.some(({ id }) => id === null),
     count: state.count === undefined || state.count === page.count ? (page.count ?? null) : null,
-    ...(page.namesHost !== undefined && { namesHost: page.namesHost }),
   };
   writePage(context, pass, page, {
     shown: reading === 'first' ? idsOf(page) : null,
