@@ -12,7 +12,7 @@ import { contentAsSent } from '../outbox/send/mark.ts';
 import type { BatchRow } from '../outbox/store/batches.ts';
 import { REFUSED_HINT, type RefusedBoard, refusedText, TOKEN_HINT } from '../outbox/store/refused.ts';
 import type { ViewedPost } from '../outbox/store/view.ts';
-import { counted, grouped, reasonWords } from '../text/text.ts';
+import { counted, grouped } from '../text/text.ts';
 import { cellLine, cut, type TableCell, table } from './table.ts';
 
 /** The states as people read them; machines get the stored names. */
@@ -137,7 +137,7 @@ function reasons(rows: OutboxRow[], width: number): string[] {
   const room = Math.max(40, width - 12);
   const reasons = rows.flatMap((row) => {
     const why = reasonOf(row);
-    return why === null ? [] : [[String(row.id), cut(reasonWords(why), room)]];
+    return why === null ? [] : [[String(row.id), cut(why, room)]];
   });
   return reasons.length === 0 ? [] : ['', table(['id', 'why'], reasons)];
 }
@@ -225,7 +225,7 @@ function fieldsText(row: OutboxRow, attempts: readonly AttemptRow[]): string {
   const fields: [string, TableCell][] = [
     ['id', row.id],
     ['state', STATE_WORDS[row.state]],
-    ['why', row.last_error && reasonWords(row.last_error)],
+    ['why', row.last_error],
     ['on hold', row.on_hold ? 'its import is paused, cancelled or slower than the service' : null],
     ['board', row.board],
     ['title', row.title],
@@ -265,7 +265,7 @@ function attemptsTable(attempts: AttemptRow[]): string {
       a.outcome ?? 'unknown yet',
       a.http_status === null ? '' : String(a.http_status),
       a.post_id === null ? '' : `#${a.post_id}`,
-      a.error && reasonWords(a.error),
+      a.error,
     ]),
   );
 }

@@ -64,32 +64,6 @@ export function sizeText(bytes: number): string {
   return `${amount < 10 && power > 0 ? Number(amount.toFixed(1)) : Math.round(amount)} ${UNITS[power]}`;
 }
 
-/** What an upstream answered, in words: its JSON as `field: sentence; field: sentence`, anything else as it is. */
-export function reasonWords(reason: string): string {
-  const at = reason.search(/[{[]/);
-  if (at < 0) return reason;
-  try {
-    const words = sentences(JSON.parse(reason.slice(at)) as unknown)
-      .join('; ')
-      .replaceAll('.; ', '. ');
-    return words === '' ? reason : `${reason.slice(0, at)}${words}`;
-  } catch {
-    return reason;
-  }
-}
-
-/** Names that only say that something is wrong. */
-const NO_NEWS = new Set(['detail', 'error', 'errors', 'message', 'title', 'description', 'non_field_errors']);
-
-function sentences(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(sentences);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    sentences(inner).map((words) => (NO_NEWS.has(name) ? words : `${name}: ${words}`)),
-  );
-}
-
 /** Equal for all spellings of a name: case, accents, spaces and punctuation do not count. */
 export function foldedName(text: string): string {
   const plain = text.normalize('NFKD').toLowerCase().replaceAll('ß', 'ss');

@@ -9,7 +9,6 @@ import {
   paceOfNewRows,
 } from '../../src/outbox/send/estimate.ts';
 import { push } from '../../src/outbox/send/push.ts';
-import { reasonWords } from '../../src/text/text.ts';
 import { benchFor, MINUTE } from './bench.ts';
 
 const NOW = new Date(2026, 10, 15, 16, 17).getTime();
@@ -126,18 +125,5 @@ describe('how long an import takes', () => {
     assert.equal(mock.callCount(), 1, 'counted once, as a million may wait');
     bench.store.pauseBatch('slow', bench.clock.now());
     assert.equal(estimate('slow'), null);
-  });
-});
-
-describe('the reason of an upstream', () => {
-  it('is shown in words', () => {
-    assert.equal(
-      reasonWords(
-        'the upstream answered 400: {"detail":"Invalid.","errors":{"board":["There is no board \\"x\\"."]}}',
-      ),
-      'the upstream answered 400: Invalid. board: There is no board "x".',
-    );
-    for (const plain of ['no such board', 'the upstream answered 400: {"cut', 'sent [1] of {}'])
-      assert.equal(reasonWords(plain), plain);
   });
 });

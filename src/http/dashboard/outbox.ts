@@ -16,7 +16,6 @@ import { REFUSED_HINT, refusedText } from '../../outbox/store/refused.ts';
 import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../../outbox/store/view.ts';
 import { boardNamed, type KnownBoard } from '../../text/boards.ts';
-import { reasonWords } from '../../text/text.ts';
 import { idOf, isOn, numberOf, required, textIn, wordIn } from './parameters.ts';
 import { originalOf } from './posts.ts';
 
@@ -143,11 +142,7 @@ function listed(row: OutboxRow, upstream: string | null): ListedRow {
     OutboxRow,
     (typeof LISTED)[number]
   >;
-  return { ...shown, reason: reasonOf(row), original: row.url && originalOf(row.url, upstream) };
-}
-
-function reasonOf({ last_error }: OutboxRow): string | null {
-  return last_error && reasonWords(last_error);
+  return { ...shown, reason: row.last_error, original: row.url && originalOf(row.url, upstream) };
 }
 
 async function detailOf(view: OutboxView, upstream: string | null, id: number): Promise<OutboxDetail | null> {
@@ -156,9 +151,9 @@ async function detailOf(view: OutboxView, upstream: string | null, id: number): 
   const related = [row.post_id, row.duplicate_of, ...row.candidates].filter((n) => n !== null);
   return {
     row,
-    attempts: view.attempts(id).map((each) => ({ ...each, error: each.error && reasonWords(each.error) })),
+    attempts: view.attempts(id),
     edits: view.edits(id),
-    reason: reasonOf(row),
+    reason: row.last_error,
     posts: await view.posts(related),
     original: row.url && originalOf(row.url, upstream),
     can: decisionsOn(row),

@@ -8,7 +8,6 @@ import type { OpenOptions } from '../../db/open.ts';
 import { refuseOwnFile } from '../../mirror/file/own-files.ts';
 import { SUPPRESSED } from '../../mirror/suppression/list.ts';
 import { csvCell, type Delimiter, withFormulaGuard } from '../../text/csv.ts';
-import { reasonWords } from '../../text/text.ts';
 import type { OutboxRow } from '../decide/types.ts';
 import type { ImportReads, KnownRow } from '../store/imports.ts';
 import { boardChooser } from './boards.ts';
@@ -170,7 +169,7 @@ export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
     const key = row.source_key.startsWith('key:') ? row.source_key.slice('key:'.length) : '';
     const cells = [row.board, row.title, row.content, row.email ?? '', row.full_name ?? '', key];
     const { state, post_id, url, last_error: reason } = row;
-    yield writer.line({ cells }, { state, post_id, url, reason: reason && reasonWords(reason) });
+    yield writer.line({ cells }, { state, post_id, url, reason });
   }
 }
 
