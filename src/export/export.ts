@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type Clock, iso } from '../base/clock.ts';
@@ -55,9 +54,8 @@ export async function exportParts(parts: readonly ExportPart[], request: ExportR
   const { format, clock, to } = request;
   const options = optionsOf(request);
   const startedAt = iso(clock.now());
-  const written =
+  const files =
     'stream' in to ? await toStream(parts, request, to.stream) : await toFiles(parts, request, to);
-  const files = written.map((file) => ({ ...file, exportedAt: startedAt, options }));
   const manifest: Manifest = {
     format,
     upstream: parts.map(({ source }) => source.upstream).join(', '),
@@ -71,8 +69,6 @@ export async function exportParts(parts: readonly ExportPart[], request: ExportR
   return manifest;
 }
 
-type WrittenFile = Omit<ExportedFile, 'exportedAt' | 'options'>;
-
 function optionsOf({ since, live, segment, raw, redact }: ExportRequest): ManifestOptions {
   const only = segment == null ? {} : { segment };
   return { since, live, ...only, raw, redacted: redact ? 'emails' : null };
@@ -81,31 +77,7 @@ function optionsOf({ since, live, segment, raw, redact }: ExportRequest): Manife
 async function writeManifest(to: Destination, manifest: Manifest): Promise<void> {
   if ('stream' in to) return;
   const path = 'folder' in to ? join(to.folder, 'manifest.json') : `${to.file}.manifest.json`;
-  const others = 'folder' in to ? await otherFiles(path, manifest) : [];
-  const whole = { ...manifest, files: [...manifest.files, ...others] };
-  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(whole, null, 2)}\n`));
-}
-
-/** Entries of the former manifest about files that this run did not write. */
-async function otherFiles(path: string, { upstream, files }: Manifest): Promise<ExportedFile[]> {
-  const before = await readManifest(path);
-  if (before?.upstream !== upstream || !Array.isArray(before.files)) return [];
-  return before.files
-    .filter(({ name }) => !files.some((file) => file.name === name) && existsSync(join(dirname(path), name)))
-    .map((file) => ({
-      ...file,
-      exportedAt: file.exportedAt ?? before.startedAt,
-      options: file.options ?? before.options,
-    }));
-}
-
-/** Null where there is none, or none that can be read: then only this run is described. */
-async function readManifest(path: string): Promise<Manifest | null> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Manifest;
-  } catch {
-    return null;
-  }
+  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`));
 }
 
 /** The library for Parquet is loaded when asked for. */
@@ -118,9 +90,9 @@ async function toStream(
   parts: readonly ExportPart[],
   request: ExportRequest,
   stream: Writable,
-): Promise<WrittenFile[]> {
+): Promise<ExportedFile[]> {
   const encoder = await encoderOf(request.format);
-  const files: WrittenFile[] = [];
+  const files: ExportedFile[] = [];
   for (const table of request.what) {
     const sink = streamSink(stream, request.signal);
     files.push(await writeTable(parts, request, { table, encoder, sink, name: '-' }));
@@ -138,7 +110,7 @@ async function toFiles(
   mirrors: readonly ExportPart[],
   request: ExportRequest,
   to: Exclude<Destination, { stream: Writable }>,
-): Promise<WrittenFile[]> {
+): Promise<ExportedFile[]> {
   const parts = request.what.map((table) => partOf(table, request.format, to));
   const folder = 'folder' in to ? to.folder : dirname(to.file);
   if ('folder' in to) makeFolder(folder);
@@ -163,9 +135,9 @@ async function writeParts(
   mirrors: readonly ExportPart[],
   request: ExportRequest,
   parts: readonly Part[],
-): Promise<WrittenFile[]> {
+): Promise<ExportedFile[]> {
   const encoder = await encoderOf(request.format);
-  const files: WrittenFile[] = [];
+  const files: ExportedFile[] = [];
   for (const { table, temporary, path } of parts) {
     const sink = await fileSink(temporary, path);
     try {
@@ -189,7 +161,7 @@ async function writeTable(
   parts: readonly ExportPart[],
   request: ExportRequest,
   { table, encoder: make, sink, name }: Writing,
-): Promise<WrittenFile> {
+): Promise<ExportedFile> {
   const columns = columnsOf(table, parts);
   const encoder = make(columns, request);
   const began = request.clock.now();

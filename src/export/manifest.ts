@@ -24,9 +24,6 @@ export interface ManifestOptions {
 export interface ExportedFile {
   name: string;
   what: ExportTable;
-  /** The moment of the mirror that the file shows; other files of the folder may be of another run. */
-  exportedAt: string;
-  options: ManifestOptions;
   rows: number;
   ms: number;
   bytes: number;
@@ -36,7 +33,6 @@ export interface ExportedFile {
 
 export function notesOn(format: Format, { since, live, segment, raw, redacted }: ManifestOptions): string[] {
   return [
-    'Files with the same exportedAt are of the same moment of the mirror.',
     live
       ? 'Posts and comments that were deleted upstream are left out, and so is their history.'
       : 'Rows with a deleted_at were deleted upstream.',
