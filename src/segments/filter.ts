@@ -26,11 +26,6 @@ export function segmentCondition({ column, operator }: SegmentChoice): string {
   return `${isColumn(column) ? `s.${column}` : 's.extra ->> $segmentColumn'} = $segment`;
 }
 
-/** The people of a choice, as a condition on a column with ids of users. */
-export function peopleCondition(choice: SegmentChoice, user: string): string {
-  return `${user} IN (SELECT l.user_id FROM people_segments l JOIN segments s ON s.id = l.segment_id WHERE ${segmentCondition(choice)})`;
-}
-
 export function segmentBound({ column, value }: SegmentChoice): Record<string, string | number> {
   return isColumn(column) ? { segment: value } : { segment: value, segmentColumn: `$."${column}"` };
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
-import { peopleCondition, type SegmentChoice, segmentBound, segmentColumns } from './filter.ts';
+import { type SegmentChoice, segmentBound, segmentColumns, segmentCondition } from './filter.ts';
 
 /** A customer of the imported file, with the users of the mirror who are theirs. */
 export interface KnownCustomer {
@@ -20,7 +20,9 @@ export interface KnownCustomers {
 
 /** Ids of the users of a choice. */
 export function peopleOf(db: Db, choice: SegmentChoice): number[] {
-  const sql = `SELECT id FROM users u WHERE ${peopleCondition(choice, 'u.id')} ORDER BY id`;
+  const sql = `
+    SELECT DISTINCT l.user_id FROM people_segments l JOIN segments s ON s.id = l.segment_id
+     WHERE ${segmentCondition(choice)} ORDER BY 1`;
   return scalar(db)<object, number>(sql).all(segmentBound(choice));
 }
 

@@ -1,19 +1,11 @@
-import type { Db, OpenOptions } from '../../db/open.ts';
+import type { OpenOptions } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import { openMirrorReadOnly } from '../../mirror/file/open.ts';
 import { matchText, readTerms } from '../../mirror/index/terms.ts';
 import { segmentReader } from '../../segments/filter.ts';
-import { columnList, type FoundPlaces } from './columns-list.ts';
+import { columnList } from './columns-list.ts';
 import { companyReader } from './company.ts';
-import {
-  conditionsOf,
-  filterBound,
-  isThin,
-  type PageRequest,
-  type Place,
-  type PostFilter,
-  type Sort,
-} from './filter.ts';
+import type { PageRequest, Place } from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { peopleReader } from './people.ts';
 import { LINE, LINES, type ListedPost, type PostLine, wholePostReader } from './post.ts';
@@ -49,28 +41,6 @@ const BEGINNING = 180;
 /** Enough for the narrow index of a million posts. */
 const CACHE_KB = 128_000;
 
-/** Without a filter that few posts pass, the index of times has the order of the page. */
-function isIndexed(filter: PostFilter, sort: Sort): sort is 'newest' | 'oldest' {
-  return (sort === 'newest' || sort === 'oldest') && !isThin(filter) && filter.deleted !== 'only';
-}
-
-interface OrderedRequest extends Omit<PageRequest, 'limit' | 'sort'> {
-  sort: 'newest' | 'oldest';
-}
-
-/** The ids of a page in the order of time, found without a look at any text; its rows are fetched afterwards. */
-function pageSql({ filter, sort, after, isBackward = false }: OrderedRequest): string {
-  const isUp = (sort === 'oldest') !== isBackward;
-  const way = isUp ? 'ASC' : 'DESC';
-  // With the plus the planner does not walk all by time until a page is full.
-  const plus = isThin(filter) ? '+' : '';
-  const beyond = after ? [`(${plus}p.created, p.id) ${isUp ? '>' : '<'} ($key, $id)`] : [];
-  const where = [...conditionsOf(filter), ...beyond];
-  return `
-    SELECT p.id, p.created AS key FROM posts p ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
-     ORDER BY ${plus}p.created ${way}, p.id ${way} LIMIT $limit`;
-}
-
 const ROWS = `
   SELECT ${LINE}, substr(p.content, 1, $beginning) AS beginning, u.name AS creator, p.creator_id AS creatorId,
          p.version_at AS changed, p.deleted_at AS deleted
@@ -85,18 +55,6 @@ const CREATORS = `
   UNION ALL SELECT id FROM users
    WHERE NOT EXISTS (SELECT 1 FROM exact) AND (name LIKE $part ESCAPE '\\' OR email LIKE $part ESCAPE '\\')
    ORDER BY id LIMIT 1000`;
-
-/** Where the posts of a page are: by the index of times where that has its order, else in the columns. */
-function placesReader(db: Db): (request: PageRequest) => FoundPlaces {
-  const inColumns = columnList(db);
-  return (request) => {
-    const { filter, sort, after } = request;
-    if (!isIndexed(filter, sort)) return inColumns.list(request);
-    const bound = { ...filterBound(filter), ...(after ?? {}), limit: request.limit };
-    const places = db.prepare<object, Place>(pageSql({ ...request, sort })).all(bound);
-    return { places, posts: inColumns.count(filter) };
-  };
-}
 
 /** Lists of posts as people look through them, and single posts whole, from a handle that cannot change them. */
 export function openBrowseReads(options: OpenOptions) {
@@ -114,10 +72,10 @@ export function openBrowseReads(options: OpenOptions) {
     const found = new Map(rowsOf.all({ ids: JSON.stringify(ids), beginning }).map((row) => [row.id, row]));
     return ids.flatMap((id) => found.get(id) ?? []);
   };
-  const listed = placesReader(db);
+  const { list } = columnList(db);
   const page = (request: PageRequest): PostPage => {
     const { after, isBackward, limit, beginning } = request;
-    const { places: found, posts } = listed({ ...request, limit: limit + 1 });
+    const { places: found, posts } = list({ ...request, limit: limit + 1 });
     const shown = found.slice(0, limit);
     if (isBackward) shown.reverse();
     const isCut = found.length > limit;
