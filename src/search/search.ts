@@ -6,7 +6,7 @@ import { matchText, readTerms, type Term } from '../mirror/index/terms.ts';
 import { unindexedPosts } from '../mirror/index/text-index.ts';
 import { boardFinder } from '../mirror/store/boards.ts';
 import { segmentReader } from '../segments/filter.ts';
-import { conditionsOf, EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
+import { EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
 import { LINE, LINES, type PostLine } from './browse/post.ts';
 import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
 import {
@@ -264,9 +264,9 @@ function namedPosts(
 ): (text: string, scope: Pick<Scope, 'filter' | 'isInAddresses'>) => Named {
   const find = (condition: string, wanted: readonly (number | string)[], filter: PostFilter): KnownPost[] =>
     db
-      .prepare<object, KnownPost>(`
-          SELECT p.id, p.url FROM posts p
-          WHERE ${[condition, ...conditionsOf({ ...EVERY_LIVE_POST, deleted: filter.deleted })].join(' AND ')}`)
+      .prepare<object, KnownPost>(
+        `SELECT p.id, p.url FROM posts p WHERE ${condition} AND ${IS_THERE[filter.deleted]}`,
+      )
       .all({ wanted: JSON.stringify(wanted) });
   return (text, { filter, isInAddresses }) => {
     const read = readFor(isInAddresses);
@@ -278,11 +278,8 @@ function namedPosts(
     if (!address) return { ids: [], words: text, isAddress: false };
     const numbered = find(BY_ID, numbersIn(wholePath(address)), filter);
     const all = [...numbered, ...find(BY_URL, spellingsOf(address), filter)];
-    const known = all.filter(({ url }) => read(url) === url);
-    const found = known.map((post) => ({ ...post, likeness: likenessOf(address, post, upstream) }));
-    const ids = found.filter(({ likeness }) => likeness !== 'none').map(({ id }) => id);
-    const isSure = found.some(({ likeness }) => likeness === 'sure');
-    return { ids, words: isSure ? '' : asked.replace(/[-_]/g, ' '), isAddress: true };
+    const meant = all.filter((post) => read(post.url) === post.url && isAddressOf(address, post, upstream));
+    return { ids: meant.map(({ id }) => id), words: asked.replace(/[-_]/g, ' '), isAddress: true };
   };
 }
 
@@ -291,6 +288,11 @@ interface KnownPost {
   url: string;
 }
 
+const IS_THERE: Record<PostFilter['deleted'], string> = {
+  no: 'p.deleted_at IS NULL',
+  only: 'p.deleted_at IS NOT NULL',
+  too: 'true',
+};
 const BY_ID = 'p.id IN (SELECT value FROM json_each($wanted))';
 /** The words of the index `posts_by_url`. A post with its number in its URL is found by that. */
 const BY_URL = 'p.url IN (SELECT value FROM json_each($wanted)) AND instr(p.url, p.id) = 0';
@@ -342,22 +344,19 @@ function baseOf(upstream: string): string {
 }
 
 /**
- * Whether an address is that of a post: on the host of the post's own, where it may differ in the board or the title and go on to a
- * comment. The very path on another host may be that of the portal of a service whose API is elsewhere, and a page of the dashboard may
- * be on any host: both may as well belong to something else.
+ * Whether an address is that of a post: it has the path of the post's own URL, or its number in the same place, where the board or the title
+ * may differ and a comment may follow. The host does not count: the portal of a service may be on another one than its API. The path of
+ * a page of the dashboard counts too.
  */
-function likenessOf(address: URL, { id, url }: KnownPost, upstream: string): 'sure' | 'maybe' | 'none' {
+function isAddressOf(address: URL, { id, url }: KnownPost, upstream: string): boolean {
   const own = URL.parse(url, baseOf(upstream));
   const [asked, known] = [partsOf(address), own ? partsOf(own) : []];
-  const [path, ownPath] = [asked.join('/'), known.join('/')];
+  const path = asked.join('/');
   const at = known.findIndex((part) => hasNumber(part, id));
   const isAlike = at >= 0 && hasNumber(asked[at] ?? '', id) && asked[at - 1] === known[at - 1];
-  const isHost = own !== null && (own.host === address.host || own.origin === NO_UPSTREAM);
   // The post may be named behind the path: `/view?post=17`.
-  const isPath = path === ownPath && (own === null || wholePath(address).includes(own.search + own.hash));
-  if (isHost && (isAlike || isPath)) return 'sure';
-  const isPortal = url.startsWith('/') && isPath;
-  return isPortal || path === `posts/${id}` ? 'maybe' : 'none';
+  const isPath = path === known.join('/') && wholePath(address).includes(own ? own.search + own.hash : '');
+  return isAlike || isPath || path === `posts/${id}`;
 }
 
 function wholePath({ pathname, search, hash }: URL): string {

@@ -79,7 +79,7 @@ describe('a search for more than words', () => {
       assert.deepEqual(await ids(text, { typing: true }), [17], text);
   });
 
-  it('takes an address for a post only where the upstream has it so, and finds what other addresses are in', async (t) => {
+  it('takes an address for a post only where the post has its number at that place, and finds what other addresses are in', async (t) => {
     const url = (id: number): string => `/b/bugs/p/${id}/`;
     const { search } = await shelfOf(t, [
       ...[1, 2, 3, 17, 33].map((id) => aPost(id, { title: 'Something else', url: url(id) })),
@@ -98,7 +98,7 @@ describe('a search for more than words', () => {
       ['upstream.test/b/bugs/p/17/.', [17]],
       ['/b/bugs/p/17', [17]],
       ['https://feedback.example.com/b/bugs/p/17/', [17]],
-      ['https://feedback.example.com/b/other/p/17/', []],
+      ['https://feedback.example.com/b/other/p/17/', [17]],
       ['https://example.com/posts/3', [3, 304]],
     ] as const)
       for (const typing of [true, false]) {
