@@ -346,13 +346,13 @@ export async function boardNamedIn(
   text: string,
   acceptUnknown = false,
 ): Promise<string> {
-  const [{ openImportReads }, { boardMatcher }] = await Promise.all([
+  const [{ openImportReads }, { matchBoard }] = await Promise.all([
     import('../outbox/store/imports.ts'),
     import('../text/boards.ts'),
   ]);
   await using reads = closing(openImportReads(mirrorOf(settings)));
   if (!reads) return text;
-  const { slug, suggestions } = boardMatcher(reads.boards(), reads.knowsAllBoards())(text);
+  const { slug, suggestions } = matchBoard(reads.boards(), text, reads.knowsAllBoards());
   if (slug !== null || acceptUnknown) return slug ?? text;
   const perhaps = suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}? ` : '';
   throw new AppError('usage', `no board is known as "${text}"; nothing was changed`, {

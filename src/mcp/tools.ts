@@ -5,7 +5,7 @@ import { AGAINST } from '../reports/against.ts';
 import { type Definition, REPORT_NAMES, REPORTS, type ReportName } from '../reports/catalogue.ts';
 import { DEFAULT_LIMIT, type ReportFlag, type ReportRequest } from '../reports/report.ts';
 import { SORTS } from '../search/browse/browse.ts';
-import { boardMatcher } from '../text/boards.ts';
+import { matchBoard } from '../text/boards.ts';
 import { visible } from '../text/redact.ts';
 import {
   askSql,
@@ -226,7 +226,7 @@ Example: {"board": "ideas", "title": "Dark mode for the mobile app", "content": 
   async run({ ask, rules, drafts }, given) {
     if (!drafts) throw new AppError('usage', 'agents may only read here');
     const { boards } = await ask('choices', null);
-    const { slug, suggestions } = boardMatcher(boards, boards.length > 0)(given.board);
+    const { slug, suggestions } = matchBoard(boards, given.board, boards.length > 0);
     if (slug === null)
       throw new AppError('usage', `there is no board "${given.board}"`, {
         hint:

@@ -17,44 +17,50 @@ export interface BoardMatch {
 const MOST_SUGGESTIONS = 3;
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{N}_.~-]*$/u;
 
-/**
- * The board that a text names: by slug, name or id, without regard to case, accents and punctuation. Two boards that are spelt so
- * alike are told apart by the exact slug or name only. Where the boards may not be all, a text that could be a slug is taken for one.
- */
-export function boardMatcher(boards: readonly KnownBoard[], areAll = true): (text: string) => BoardMatch {
-  const bySlug = new Set(boards.map(({ slug }) => slug));
-  const byForm = new Map<string, Set<string>>();
-  for (const { id, slug, name } of boards)
-    for (const form of [slug, name, ...(id === null ? [] : [String(id)])]) {
-      const key = foldedName(form);
-      byForm.set(key, (byForm.get(key) ?? new Set()).add(slug));
-    }
-  return (text) => {
-    const given = text.trim();
-    if (bySlug.has(given)) return { slug: given, suggestions: [] };
-    // C++ and C# are the same without their signs.
-    const [named, ...namesakes] = boards.filter(({ name }) => name === given);
-    if (named && namesakes.length === 0) return { slug: named.slug, suggestions: [] };
-    const found = [given, boardSlug(given)].flatMap((form) => [...(byForm.get(foldedName(form)) ?? [])]);
-    const [first, ...others] = new Set(found);
-    if (first !== undefined && others.length === 0) return { slug: first, suggestions: [] };
-    if (first !== undefined) return { slug: null, suggestions: [first, ...others] };
-    if (areAll) return { slug: null, suggestions: suggestionsFor(given, boards) };
-    if (SLUG.test(given)) return { slug: given, suggestions: [] };
-    const own = [slugFrom(given)].filter((slug) => slug !== '');
-    return { slug: null, suggestions: [...new Set([...suggestionsFor(given, boards), ...own])] };
-  };
+/** The boards that a text names: by slug, name or id to the letter, or else without regard to case, accents and punctuation. */
+export function boardsCalled<B extends KnownBoard>(boards: readonly B[], given: string): B[] {
+  const text = given.trim();
+  const forms = new Set([foldedName(text), foldedName(boardSlug(text))]);
+  const ways: ((board: B) => boolean)[] = [
+    ({ slug }) => slug === text,
+    ({ name }) => name === text,
+    ({ id }) => String(id) === text,
+    ({ slug, name }) => [slug, name].some((form) => forms.has(foldedName(form))),
+  ];
+  for (const isCalled of ways) {
+    const found = boards.filter(isCalled);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** The one board that a text names. Where the boards may not be all, a text that could be a slug is taken for one. */
+export function matchBoard(boards: readonly KnownBoard[], text: string, areAll = true): BoardMatch {
+  const given = text.trim();
+  const [first, ...others] = new Set(boardsCalled(boards, given).map(({ slug }) => slug));
+  if (first !== undefined && others.length === 0) return { slug: first, suggestions: [] };
+  if (first !== undefined) return { slug: null, suggestions: [first, ...others] };
+  const suggestions = suggestionsFor(given, boards);
+  if (areAll) return { slug: null, suggestions };
+  if (SLUG.test(given)) return { slug: given, suggestions: [] };
+  const own = [slugFrom(given)].filter((slug) => slug !== '');
+  return { slug: null, suggestions: [...new Set([...suggestions, ...own])] };
 }
 
 /** The board that a text names, or the text itself: the upstream decides about a board that the mirror has not seen. */
 export function boardNamed(boards: readonly KnownBoard[], text: string): string {
-  return boardMatcher(boards)(text).slug ?? text;
+  return matchBoard(boards, text).slug ?? text;
 }
 
 /** The short part of a board's URL, also of one that already is just that. */
 export function boardSlug(url: string): string {
+  return slugOf(url).toLowerCase();
+}
+
+/** The last segment of a URL's path, as creates want it. */
+export function slugOf(url: string): string {
   const path = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
-  return path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** People write a board's name where the API wants the short part of its URL: both are looked at, the latter is said. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { boardMatcher } from '../../src/text/boards.ts';
+import { matchBoard } from '../../src/text/boards.ts';
 
 describe('the board that a text names', () => {
   const boards = [
@@ -10,7 +10,7 @@ describe('the board that a text names', () => {
     { id: 4, slug: 'twin-a', name: 'Twin' },
     { id: 5, slug: 'twin-b', name: 'Twin' },
   ];
-  const slugOf = (text: string): string | null => boardMatcher(boards)(text).slug;
+  const slugOf = (text: string): string | null => matchBoard(boards, text).slug;
 
   it('is the one with that very name, also where the names of two differ by signs only', () =>
     assert.deepEqual(['C++', 'C#', 'c'].map(slugOf), ['c-plus', 'c-sharp', null]));
@@ -22,6 +22,6 @@ describe('the board that a text names', () => {
     ));
 
   it('is none where two have that name', () => {
-    assert.deepEqual(boardMatcher(boards)('Twin'), { slug: null, suggestions: ['twin-a', 'twin-b'] });
+    assert.deepEqual(matchBoard(boards, 'Twin'), { slug: null, suggestions: ['twin-a', 'twin-b'] });
   });
 });

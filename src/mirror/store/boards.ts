@@ -1,7 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { Db } from '../../db/open.ts';
-import { boardSlug } from '../../text/boards.ts';
-import { foldedName } from '../../text/text.ts';
+import { boardsCalled } from '../../text/boards.ts';
 
 export interface MirroredBoard {
   id: number;
@@ -20,7 +19,7 @@ export function boardFinder(db: Db): (text: string) => MirroredBoard {
   );
   return (text) => {
     const boards = all.all();
-    const called = boardsCalled(boards, text.trim());
+    const called = boardsCalled(boards, text);
     const live = called.length > 1 ? called.filter(({ id }) => isLive.get(id) !== undefined) : called;
     // Where none has any, all of them say the same.
     const [board, ...others] = live.length > 0 ? live : called.slice(-1);
@@ -39,19 +38,4 @@ export function boardFinder(db: Db): (text: string) => MirroredBoard {
           : 'The mirror knows no board yet: run "feedback-mirror sync".',
     });
   };
-}
-
-function boardsCalled(boards: readonly MirroredBoard[], text: string): MirroredBoard[] {
-  const forms = new Set([foldedName(text), foldedName(boardSlug(text))]);
-  const ways: ((board: MirroredBoard) => boolean)[] = [
-    ({ slug }) => slug === text,
-    ({ name }) => name === text,
-    ({ id }) => String(id) === text,
-    ({ slug, name }) => [slug, name].some((form) => forms.has(foldedName(form))),
-  ];
-  for (const isCalled of ways) {
-    const found = boards.filter(isCalled);
-    if (found.length > 0) return found;
-  }
-  return [];
 }

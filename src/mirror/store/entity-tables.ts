@@ -3,6 +3,7 @@ import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Board, PostReference, Status, User } from '../../contract/decode.ts';
 import type { Resource } from '../../contract/endpoints.ts';
 import type { Db } from '../../db/open.ts';
+import { slugOf } from '../../text/boards.ts';
 
 /** The tables of users, boards, statuses and short forms of posts, which come inside other rows. */
 export type ColumnValue = string | number | null;
@@ -138,10 +139,4 @@ export function referenceTable(db: Db): Table<PostReference> {
 /** The upstream's own text of a time, where it is not already ours to the letter. */
 export function rawUnlessSame(raw: string | null, instant: string | null): string | null {
   return raw === instant ? null : raw;
-}
-
-/** The short part of a board's URL, as creates want it: the last segment of its path. */
-export function slugOf(url: string): string {
-  const path = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
-  return path.slice(path.lastIndexOf('/') + 1);
 }

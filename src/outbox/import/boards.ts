@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { type BoardMatch, boardMatcher } from '../../text/boards.ts';
+import { type BoardMatch, matchBoard } from '../../text/boards.ts';
 import { foldedName } from '../../text/text.ts';
 import type { NewRow } from '../decide/types.ts';
 import type { ImportReads } from '../store/imports.ts';
@@ -39,7 +39,7 @@ export function boardChooser(
   reads: Pick<ImportReads, 'boards' | 'knowsAllBoards'> | null,
   { map, acceptUnknown }: BoardChoices,
 ): BoardChooser {
-  const match = boardMatcher(reads?.boards() ?? [], reads?.knowsAllBoards() ?? false);
+  const [boards, areAll] = [reads?.boards() ?? [], reads?.knowsAllBoards() ?? false];
   const said = new Set(Object.values(map));
   const mapped = new Map(Object.entries(map).map(([name, slug]) => [nameKey(name), slug]));
   const choose = (text: string): { slug: string | null; unknown: BoardMatch | null } => {
@@ -47,7 +47,7 @@ export function boardChooser(
     const meant = Object.hasOwn(map, text) ? map[text] : mapped.get(nameKey(text));
     if (meant !== undefined) return { slug: meant, unknown: null };
     if (said.has(text)) return { slug: text, unknown: null };
-    const found = match(text);
+    const found = matchBoard(boards, text, areAll);
     if (found.slug !== null) return { slug: found.slug, unknown: null };
     return { slug: text, unknown: acceptUnknown ? null : found };
   };
@@ -88,10 +88,10 @@ export function knownTargets(
   reads: Pick<ImportReads, 'boards' | 'knowsAllBoards'> | null,
   { map, acceptUnknown }: BoardChoices,
 ): BoardChoices {
-  const match = boardMatcher(reads?.boards() ?? [], reads?.knowsAllBoards() ?? false);
+  const [boards, areAll] = [reads?.boards() ?? [], reads?.knowsAllBoards() ?? false];
   const targets = Object.entries(map).map(([name, target]) => {
     if (target === null) return [name, null];
-    const { slug, suggestions } = match(target);
+    const { slug, suggestions } = matchBoard(boards, target, areAll);
     if (slug !== null || acceptUnknown) return [name, slug ?? target];
     const perhaps = suggestions.length > 0 ? `, perhaps ${suggestions.join(' or ')}` : '';
     throw new AppError(
