@@ -48,7 +48,8 @@ export function programVersion(): Version {
   return found;
 }
 
-export function versionText({ version, commit }: Version = programVersion()): string {
+export function versionText(): string {
+  const { version, commit } = programVersion();
   return commit === null ? version : `${version} (commit ${commit})`;
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, temporaryName } from '../base/files.ts';
-import { ownFile, programVersion } from '../base/program.ts';
-import { closeAfter, readMeta, writeMeta } from './sql.ts';
+import { ownFile } from '../base/program.ts';
+import { closeAfter, writeMeta } from './sql.ts';
 
 const FOLDER = ownFile('./migrations/', import.meta.url);
 
@@ -36,17 +36,16 @@ function readMigrations(): Migration[] {
     }));
 }
 
-/** Brings the database to the newest version, a transaction a step; of an older one `keep` is called first. Returns whether there was a step. */
+/** Brings the database to the newest version, a transaction a step. Of an older one, `keep` is called first. */
 export function migrate(
   db: Database,
   all: readonly Migration[] = migrations(),
   keep: (from: number, to: number) => void = () => undefined,
-): boolean {
+): void {
   refuseUnknown(db, all);
   const [current, newest] = [versionOf(db), newestOf(all)];
   if (current > 0 && current < newest) keep(current, newest);
   for (const { version, sql } of all) if (version > current) apply(db, version, sql);
-  return current < newest;
 }
 
 function newestOf(all: readonly Migration[]): number {
@@ -90,30 +89,12 @@ function apply(db: Database, version: number, sql: string): void {
   step.immediate();
 }
 
-/** Written beside the tables by the program that made them so. */
-export const WRITTEN_BY = 'schema_written_by';
-
 function tooNew(db: Database, current: number, newest: number): AppError {
-  const writer = writerOf(db);
-  const install =
-    writer === null
-      ? 'Install the version that wrote it, or a newer one'
-      : `Install feedback-mirror ${writer} or newer (npm install -g feedback-mirror@${writer})`;
   return new AppError(
     'usage',
-    `the mirror ${db.name} was written by a newer version${writer === null ? '' : `, ${writer}`} (schema ${current}, this program knows ${newest})`,
-    { hint: `${install}, or point MIRROR_PATH at another file.` },
+    `the mirror ${db.name} was written by a newer version (schema ${current}, this program knows ${newest})`,
+    { hint: 'Install that version, or a newer one, or point MIRROR_PATH at another file.' },
   );
-}
-
-/** Null where an unreleased program wrote it, or one that keeps its notes elsewhere. */
-function writerOf(db: Database): string | null {
-  try {
-    const writer = readMeta(db, WRITTEN_BY);
-    return writer === undefined || writer === programVersion().version ? null : writer;
-  } catch {
-    return null;
-  }
 }
 
 /** A copy of the mirror as it was, under a name of its version. Throws where there is no room for it: then nothing is migrated. */

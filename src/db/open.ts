@@ -4,12 +4,11 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, storageError } from '../base/errors.ts';
 import { createPrivately, isThere, makeFolder, refuseForAnybody } from '../base/files.ts';
-import { programVersion } from '../base/program.ts';
 import { printable } from '../text/text.ts';
 import { prepareWhenUsed } from './lazy.ts';
 import { isBusy } from './lock.ts';
-import { keepCopy, migrate, migrations, refuseUnknown, versionOf, WRITTEN_BY } from './migrate.ts';
-import { readMeta, scalar, writeMeta } from './sql.ts';
+import { keepCopy, migrate, migrations, refuseUnknown, versionOf } from './migrate.ts';
+import { readMeta, writeMeta } from './sql.ts';
 
 export type Db = Database.Database;
 
@@ -61,9 +60,8 @@ function prepare(db: Db, upstream: string, dataDir: string): void {
   db.pragma('cache_size = -32000');
   // What is deleted or overwritten becomes zeros. It costs a sweep nothing that could be measured.
   db.pragma('secure_delete = ON');
-  const isMigrated = migrate(db, migrations(), (from, to) => keepOnce(db, dataDir, from, to));
+  migrate(db, migrations(), (from, to) => keepOnce(db, dataDir, from, to));
   claim(db, upstream);
-  if (isMigrated) writeMeta(db, WRITTEN_BY, programVersion().version);
 }
 
 const COPIED_FOR = 'schema_copied_for';
@@ -191,18 +189,7 @@ function refuseOtherUpstream(db: Db, path: string, upstream: string): void {
   throw new AppError(
     'usage',
     `the mirror ${path} belongs to ${owner}, not to ${upstream}; nothing was written`,
-    { hint: isUnused(db) ? UNUSED_HINT : 'Set DATA_DIR to a folder of its own for each upstream.' },
-  );
-}
-
-const UNUSED_HINT = 'It never held a row: if its upstream was only mistyped, delete the file and run again.';
-
-/** The program does not take over such a mirror by itself, because the process that made it may be about to write. */
-function isUnused(db: Db): boolean {
-  const tables = ['posts', 'comments', 'outbox'];
-  const count = scalar(db)<[string], number>('SELECT count(*) FROM sqlite_schema WHERE name = ?');
-  return tables.every(
-    (name) => count.get(name) === 0 || db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() === undefined,
+    { hint: 'Set DATA_DIR to a folder of its own for each upstream.' },
   );
 }
 

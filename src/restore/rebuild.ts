@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { AppError, messageOf } from '../base/errors.ts';
 import { isThere } from '../base/files.ts';
@@ -173,10 +172,6 @@ export function rowsMissing(old: string, path: string): number {
     const missing = `SELECT count(*) FROM main.outbox o WHERE NOT EXISTS (${known})`;
     return scalar(db)<[], number>(missing).get() ?? 0;
   });
-}
-
-export function newLife(): string {
-  return randomUUID();
 }
 
 /** A consumer that had read as far as the copy finds the change it stands at, and goes on. */

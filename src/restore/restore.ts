@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { StoredChange } from '../changes/change.ts';
 import { lockForGood } from '../postgres/lock.ts';
 import { quoted, readCopyPosition, tableName, writePosition } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
-import { newLife, type Rebuild, type Rebuilt } from './rebuild.ts';
+import type { Rebuild, Rebuilt } from './rebuild.ts';
 
 export interface Restored extends Rebuilt {
   /** Of when the copy was, by the clock of the machine that wrote it. */
@@ -48,7 +49,7 @@ export async function restoreMirror(deps: RestoreDeps): Promise<Restored> {
         await session.copyOut(query, types, rebuild.taker(table));
       }
       const { number, position: before, read_at: readAt } = position;
-      const life = newLife();
+      const life = randomUUID();
       const rebuilt = rebuild.finish({
         readAt,
         number,

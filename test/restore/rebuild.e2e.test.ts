@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -9,7 +10,7 @@ import { openMirrorStore, readMirrorStatus } from '../../src/mirror/store/store.
 import { acceptPost } from '../../src/outbox/create.ts';
 import { openOutboxStore } from '../../src/outbox/store/store.ts';
 import { openPublishSource } from '../../src/publish/source.ts';
-import { copyBackup, newLife, rebuildMirror } from '../../src/restore/rebuild.ts';
+import { copyBackup, rebuildMirror } from '../../src/restore/rebuild.ts';
 import { checkUp } from '../../src/upkeep/checkup.ts';
 import { withPath } from '../db/folder.ts';
 import { queryFile, UPSTREAM } from '../support/mirror.ts';
@@ -36,7 +37,7 @@ function lostMirror(path: string) {
       try {
         return await source.snapshot(async ({ rows, at, number, change }) => {
           for (const table of rebuild.tables) for (const row of rows(table, 'all')) rebuild.taker(table)(row);
-          return rebuild.finish({ readAt: at, number, change, life: newLife() });
+          return rebuild.finish({ readAt: at, number, change, life: randomUUID() });
         });
       } finally {
         rebuild.close();
