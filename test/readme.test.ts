@@ -58,13 +58,14 @@ describe('the documents', () => {
     const table = page('docs/limits.md').split('## Limits of one request')[1] ?? '';
     const told = (limit: string): string =>
       new RegExp(`^\\| ${limit}.*? \\| (.*) \\|$`, 'm').exec(table)?.[1] ?? '';
-    const { connectMs, idleMs, pageMs, createMs, maxBytes, maxHeaderBytes, maxRows } = LIMIT_DEFAULTS;
+    const { connectMs, idleMs, pageMs, createMs, maxBytes, maxExpansion, maxHeaderBytes, maxRows } =
+      LIMIT_DEFAULTS;
     const values = {
       'time to connect': `${connectMs / 1000} s`,
       'time without a byte': `${idleMs / 1000} s`,
       'one page': `${pageMs / 1000} s`,
       'one create': `${createMs / 1000} s`,
-      'one body': `${maxBytes / 2 ** 20} MiB`,
+      'one body': `${maxBytes / 2 ** 20} MiB, and ${maxExpansion} times its compressed size`,
       'the headers': `${maxHeaderBytes / 1024} KiB`,
       'rows of one page': maxRows.toLocaleString('en'),
     };

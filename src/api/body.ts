@@ -6,6 +6,9 @@ import type { Header } from './retry.ts';
 
 const unpack = promisify(gunzip) as (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
+/** Below this a high ratio means nothing: a page of empty rows compresses very well. */
+const EXPANSION_FLOOR = 1024 * 1024;
+
 /** The whole body within the limits. Throws Failure for what the upstream did, anything else for the network. */
 export async function readBody(
   body: AsyncIterable<Buffer>,
@@ -15,7 +18,7 @@ export async function readBody(
 ): Promise<{ text: string; bytes: number }> {
   const isPacked = isGzip(headers['content-encoding']);
   const received = await collect(body, limits.maxBytes, progress);
-  const plain = isPacked ? await expand(received, limits.maxBytes) : received;
+  const plain = isPacked ? await expand(received, limits) : received;
   return { text: decodeUtf8(plain), bytes: plain.length };
 }
 
@@ -43,13 +46,16 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number, progress: 
 }
 
 /** zlib itself stops at the limit, so a bomb never takes more memory than an honest page may. */
-async function expand(data: Buffer, maxBytes: number): Promise<Buffer> {
+async function expand(data: Buffer, limits: Limits): Promise<Buffer> {
+  const byRatio = Math.max(EXPANSION_FLOOR, data.length * limits.maxExpansion);
+  const maxOutputLength = Math.min(limits.maxBytes, byRatio);
   if (data.length === 0) return data;
   try {
-    return await unpack(data, { maxOutputLength: maxBytes });
+    return await unpack(data, { maxOutputLength });
   } catch (error) {
     if (Reflect.get(Object(error), 'code') !== 'ERR_BUFFER_TOO_LARGE') throw corrupt(error);
-    throw tooLarge(maxBytes);
+    if (maxOutputLength === limits.maxBytes) throw tooLarge(limits.maxBytes);
+    throw new Failure('protocol', `the answer expands to more than ${limits.maxExpansion} times its size`);
   }
 }
 

@@ -14,6 +14,8 @@ export interface Limits {
   idleMs: number;
   /** One body, decompressed. */
   maxBytes: number;
+  /** How many times its received size a body may expand to. */
+  maxExpansion: number;
   maxHeaderBytes: number;
   maxRows: number;
   /** One create in all. */
@@ -25,6 +27,7 @@ export const LIMIT_DEFAULTS: Limits = {
   pageMs: 60_000,
   idleMs: 10_000,
   maxBytes: 16 * 1024 * 1024,
+  maxExpansion: 100,
   maxHeaderBytes: 16_384,
   maxRows: 10_000,
   createMs: 30_000,

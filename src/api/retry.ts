@@ -53,12 +53,15 @@ export function retryAfterMs(header: Header, date: Header, now: number): number 
   return waits.length === 0 ? null : Math.min(Math.max(...waits.map(Number)), RETRY_AFTER_CAP_MS);
 }
 
-/** As servers must write it. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const TIME = String.raw`\d\d:\d\d:\d\d`;
+/** As servers must write it, and the two older forms that must still be read; the last has no zone in it. */
+const HTTP_DATE = new RegExp(
+  `^(?:[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} ${TIME} GMT|[A-Z][a-z]{5,8}, \\d\\d-[A-Z][a-z]{2}-\\d\\d ${TIME} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${TIME} \\d{4})$`,
+);
 
 export function httpDate(header: Header): number | null {
   if (typeof header !== 'string' || !HTTP_DATE.test(header)) return null;
-  const time = Date.parse(header);
+  const time = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(time) ? null : time;
 }
 

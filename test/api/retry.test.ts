@@ -38,8 +38,11 @@ describe('Retry-After', () => {
   it('makes the next attempt wait for as many seconds as it names', () =>
     assert.equal(retryAfterMs('120', undefined, now), 120_000));
 
-  it('is read in parts of a second, and as the longest of several', () => {
+  it('is read in parts of a second, in the older forms of a date, and as the longest of several', () => {
     assert.equal(retryAfterMs('4.5', undefined, now), 4500);
+    const then = Date.UTC(2026, 10, 6, 8, 49, 37);
+    for (const form of ['Friday, 06-Nov-26 08:49:37 GMT', 'Fri Nov  6 08:49:37 2026'])
+      assert.equal(retryAfterMs(form, undefined, then - 9000), 9000, form);
     assert.equal(retryAfterMs(['5', 'soon', '7'], undefined, now), 7000);
   });
 
