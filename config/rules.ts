@@ -18,25 +18,34 @@ import { webhookSecret, webhookUrl } from './webhooks.ts';
 
 /** The file of rules as the program uses it. */
 export interface RulesFile {
-  rules: ConfiguredRule[];
-  channels: ConfiguredChannel[];
+  rules: Rule[];
+  channels: Channel[];
 }
 
-export interface ConfiguredRule {
+/** What somebody wants to be told, how often, and where. */
+export interface Rule {
   name: string;
   what: (typeof RULE_WHATS)[number];
+  /** Of `digest`: one message over all sources; null for the source itself. */
   sources: 'all' | null;
+  /** By name, short name or number; null for all. */
   boards: readonly string[] | null;
+  /** Of `status`: only changes to one of these; null for all. */
   statuses: readonly string[] | null;
+  /** Of `customer`: such as `plan=Pro`. */
   segment: string | null;
+  /** Of `unanswered`. */
   days: number;
   every: (typeof RULE_EVERY)[number];
+  /** When a day, or a week, ends for this rule. */
   at: { weekday: number; hour: number; minute: number };
   zone: string;
+  /** Names of channels. */
   to: readonly string[];
 }
 
-export type ConfiguredChannel =
+/** Where messages go. The addresses of Slack and Teams let anybody write there, so they are secrets. */
+export type Channel =
   | { name: string; kind: 'mail'; to: readonly string[] }
   | { name: string; kind: 'slack' | 'teams'; url: Secret }
   | { name: string; kind: 'webhook'; url: Secret; key: Secret };
@@ -188,7 +197,7 @@ function attempt<T>(problems: string[], what: string, work: () => T): T[] {
   }
 }
 
-function channelOf(name: string, value: unknown, cwd: string): ConfiguredChannel {
+function channelOf(name: string, value: unknown, cwd: string): Channel {
   const given = Object(value) as Given;
   refuseUnknown(given, Object.keys(CHANNEL_FIELDS));
   if (!GIVEN_NAME.test(name)) throw new Error('its name must be letters, digits, - and _');
@@ -218,7 +227,7 @@ function requiredSecret(given: Given, name: string, parse: Parse<Secret>, cwd: s
   return secret;
 }
 
-function ruleOf(value: unknown, channels: readonly string[], usualZone: string): ConfiguredRule {
+function ruleOf(value: unknown, channels: readonly string[], usualZone: string): Rule {
   const given = Object(value) as Given;
   refuseUnknown(given, Object.keys(RULE_FIELDS));
   const name = textIn(given, 'name') ?? '';
@@ -255,12 +264,12 @@ function ruleOf(value: unknown, channels: readonly string[], usualZone: string):
 }
 
 /** A digest of a minute says nothing, and votes are judged by days. */
-const EVERY_OF: Partial<Record<ConfiguredRule['what'], readonly string[]>> = {
+const EVERY_OF: Partial<Record<Rule['what'], readonly string[]>> = {
   digest: ['daily', 'weekly'],
   votes: ['daily'],
 };
 
-function momentIn(text: string): ConfiguredRule['at'] {
+function momentIn(text: string): Rule['at'] {
   const [, day = 'mon', hour = '', minute = ''] = AT.exec(text.trim()) ?? [];
   if (minute === '') throw new Error('"at" must be such as 09:00, or mon 09:00');
   return { weekday: WEEKDAYS.indexOf(day.toLowerCase()), hour: Number(hour), minute: Number(minute) };

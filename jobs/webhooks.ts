@@ -1,10 +1,11 @@
 import type { Job } from 'bullmq';
+import type { Webhook } from '../config/webhooks.ts';
 import type { Webhooks } from '../src/app/webhooks.ts';
 import { isDue } from '../src/base/clock.ts';
 import { codeOf } from '../src/base/errors.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import { counted } from '../src/text/text.ts';
-import { deliver, type Endpoint, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';
+import { deliver, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 import { RunAgain } from './push.ts';
 
@@ -47,7 +48,7 @@ export const deliverWebhook: JobDefinition = {
   },
 };
 
-function endpointOf(webhooks: Webhooks | null, job: Job): Endpoint | undefined {
+function endpointOf(webhooks: Webhooks | null, job: Job): Webhook | undefined {
   const id: unknown = Reflect.get(Object(job.data), 'webhook');
   return webhooks?.endpoints.find((endpoint) => endpoint.id === id);
 }

@@ -1,21 +1,21 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
-import { readWebhook, readWebhookFile, readWebhookList } from '../../config/webhooks.ts';
+import { readWebhook, readWebhookFile, readWebhookList, type Webhook } from '../../config/webhooks.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { temporaryName } from '../base/files.ts';
 import { openChangeFeed, typesOf } from '../changes/feed.ts';
-import type { DeliveryDeps, Endpoint } from '../webhooks/deliver.ts';
+import type { DeliveryDeps } from '../webhooks/deliver.ts';
 import { createWebhookSender } from '../webhooks/send.ts';
 import { openWebhookStore } from '../webhooks/store.ts';
 import { mirrorOf } from './place.ts';
 
 /** The endpoints of the settings and those that people added in the dashboard, and what delivering to them takes. */
 export interface Webhooks {
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Webhook[];
   /** One more, with the fields of WEBHOOKS_FILE; it is told of what comes from now on. Throws AppError('usage') where it makes no sense. */
-  add(given: Record<string, unknown>): Endpoint;
+  add(given: Record<string, unknown>): Webhook;
   /** Forgets one that was added here; one of the settings stays. */
   remove(id: string): void;
   /** Whether it was added here. */
@@ -35,7 +35,7 @@ export function openWebhooks(settings: Settings, mirrorId: string): Webhooks {
   const feed = openChangeFeed(mirrorOf(settings), settings.source);
   const store = openWebhookStore(mirrorOf(settings));
   const sender = createWebhookSender({ allow: webhookAllow ?? [] });
-  const endpoints = (): Endpoint[] => [...ofSettings, ...own.all()];
+  const endpoints = (): Webhook[] => [...ofSettings, ...own.all()];
   const keepOnly = (): void => store.keepOnly(endpoints().map(({ id }) => id));
   keepOnly();
   // Notes where each endpoint begins, so that it is told of changes that come before the first delivery.
@@ -75,13 +75,13 @@ type Given = Record<string, unknown>;
 
 /** The file of those that were added here, in the form of WEBHOOKS_FILE. */
 function ownWebhooks(path: string, folder: string) {
-  const read = (list: Given[]): Endpoint[] => readWebhookList(list, folder, path);
+  const read = (list: Given[]): Webhook[] => readWebhookList(list, folder, path);
   let { given, all } = startable(() => {
     const found = existsSync(path) ? readWebhookFile(path, path) : [];
     return { given: found, all: read(found) };
   });
   return {
-    all: (): readonly Endpoint[] => all,
+    all: (): readonly Webhook[] => all,
     given: (): readonly Given[] => given,
     write(next: Given[]): void {
       const readNext = read(next);

@@ -6,8 +6,8 @@ import type { Change } from '../changes/change.ts';
 import type { ChangeQuery, FeedHead } from '../changes/feed.ts';
 import type { ChangeReads } from '../changes/together.ts';
 import type { RecentPost, RecentPosts } from '../search/browse/browse.ts';
+import { webAddress } from '../text/text.ts';
 import { numberOf, textIn } from './dashboard/parameters.ts';
-import { originalOf } from './dashboard/posts.ts';
 import { FEED_PATH } from './server/guard.ts';
 import { canWrite, openStream } from './server/replies.ts';
 
@@ -159,7 +159,7 @@ function atom(
     '1970-01-01T00:00:00.000Z',
   );
   const entries = posts.map((post) =>
-    entry(post, `urn:feedback-mirror:${mirrorId}:post:${post.id}`, originalOf(post.url, upstream)),
+    entry(post, `urn:feedback-mirror:${mirrorId}:post:${post.id}`, webAddress(post.url, upstream)),
   );
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">

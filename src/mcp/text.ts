@@ -1,6 +1,7 @@
 import type { Excerpt } from '../search/search.ts';
 import { withoutHalfAddresses, withWholeAddresses } from '../text/addresses.ts';
 import { createRedactor, hideAddresses, PSEUDONYM, visible } from '../text/redact.ts';
+import { webAddress } from '../text/text.ts';
 
 /** How what others wrote is shown to an agent: as data, never as a message to it. */
 export interface TextRules {
@@ -57,9 +58,8 @@ export function textRules({ key, upstream }: { key: Uint8Array | null; upstream:
     person: (id, name) => (redactor ? redactor.person(`user:${id}`) : visible(name ?? `Person ${id}`)),
     email: (email) => (redactor ? redactor.email(email) : visible(email)),
     link(url) {
-      const parsed = upstream === null ? URL.parse(url) : URL.parse(url, upstream);
-      if (!parsed || !/^https?:$/.test(parsed.protocol)) return null;
-      return clean(parsed.href) === parsed.href ? parsed.href : null;
+      const address = webAddress(url, upstream);
+      return address !== null && clean(address) === address ? address : null;
     },
   };
 }

@@ -1,11 +1,12 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import type { Channel } from '../../config/rules.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { replaceAddresses } from '../text/addresses.ts';
+import { headersOf } from '../webhooks/message.ts';
 import type { WebhookSender } from '../webhooks/send.ts';
 import { asHtml, asSlack, asTeams, asText, subjectOf } from './forms.ts';
 import type { Letter } from './letter.ts';
-import type { Channel } from './rule.ts';
 
 /** What became of an attempt. `unclear`: there was no answer, so the channel may have the message. */
 export type ChannelOutcome =
@@ -53,10 +54,8 @@ async function posted(
     }),
   };
   const body = JSON.stringify(bodies[channel.kind]());
-  const headers = channel.kind === 'webhook' ? signed(channel.key, id, body, now()) : {};
-  const url = channel.url.reveal();
-  const common = { 'content-type': 'application/json', 'user-agent': 'feedback-mirror' };
-  const { status, error } = await webhooks.post({ url, headers: { ...common, ...headers }, body }, signal);
+  const headers = headersOf(id, body, channel.kind === 'webhook' ? channel.key : null, now());
+  const { status, error } = await webhooks.post({ url: channel.url.reveal(), headers, body }, signal);
   if (error === null) return { kind: 'sent' };
   const isAnswered = status !== null || NOT_CONNECTED.test(error);
   return { kind: isAnswered ? 'refused' : 'unclear', error: shown(error), isFinal: status === 410 };
@@ -64,13 +63,6 @@ async function posted(
 
 /** Words of errors after which no byte of the message can have left. */
 const NOT_CONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|has no address|private network|without encryption/;
-
-function signed(key: Secret, id: string, body: string, now: number): Record<string, string> {
-  const timestamp = String(Math.floor(now / 1000));
-  const bytes = Buffer.from(key.reveal(), 'base64');
-  const signature = createHmac('sha256', bytes).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-}
 
 const [CONNECT_MS, ANSWER_MS] = [10_000, 30_000];
 

@@ -1,3 +1,4 @@
+import type { Rule } from '../../config/rules.ts';
 import { iso } from '../base/clock.ts';
 import type { ReportRequest } from '../reports/report.ts';
 import { runReport } from '../reports/run.ts';
@@ -6,7 +7,6 @@ import { statusSets } from '../reports/status-sets.ts';
 import type { ReportReader } from '../reports/store.ts';
 import { counted } from '../text/text.ts';
 import { type Letter, type PostOf, postSection, type Section, type Writing } from './letter.ts';
-import type { Rule } from './rule.ts';
 
 export interface DigestDeps extends Writing {
   reader: ReportReader;

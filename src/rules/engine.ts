@@ -1,3 +1,4 @@
+import type { Channel, Rule } from '../../config/rules.ts';
 import { CLOCK_STEP_MS, type Clock, pastOrNull } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
@@ -7,7 +8,7 @@ import { dueSlot, lastSlot, nextSlot } from './decide/slots.ts';
 import { type AllSources, type DigestDeps, digestOf, digestOfAll } from './digest.ts';
 import { type Facts, gather } from './gather.ts';
 import { type Letter, letterOf } from './letter.ts';
-import type { Channel, Rule, RuleMessage } from './rule.ts';
+import type { RuleMessage } from './message.ts';
 import type { RuleDelivery, RuleState, RuleStore } from './store.ts';
 
 export interface EngineDeps {

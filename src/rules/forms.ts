@@ -1,4 +1,5 @@
-import { linkAddress } from '../text/text.ts';
+import { htmlText } from '../text/text.ts';
+import { markdownLink, markdownText, slackLink, slackText, teamsCard } from '../webhooks/message.ts';
 import type { Letter, Line, Section } from './letter.ts';
 import { MAIL_STYLE } from './mail-style.ts';
 
@@ -34,27 +35,23 @@ export function asHtml(letter: Letter): string {
   const paragraphs = [...(letter.isRepeated ? [REPEATED] : []), ...(letter.intro ? [letter.intro] : [])];
   const sections = letter.sections.map(({ head, lines, more }) => {
     const items = lines.map(htmlLine).join('');
-    const rest = moreText(more).map((text) => `<p>${html(text)}</p>`);
-    return `<h2>${html(head)}</h2><ul>${items}</ul>${rest.join('')}`;
+    const rest = moreText(more).map((text) => `<p>${htmlText(text)}</p>`);
+    return `<h2>${htmlText(head)}</h2><ul>${items}</ul>${rest.join('')}`;
   });
-  const foot = letter.link === null ? '' : `<p><a href="${html(letter.link)}">Open the dashboard</a></p>`;
+  const foot = letter.link === null ? '' : `<p><a href="${htmlText(letter.link)}">Open the dashboard</a></p>`;
   const body = [
-    `<h1>${html(subjectOf(letter))}</h1>`,
-    ...paragraphs.map((text) => `<p>${html(text)}</p>`),
+    `<h1>${htmlText(subjectOf(letter))}</h1>`,
+    ...paragraphs.map((text) => `<p>${htmlText(text)}</p>`),
     ...sections,
     foot,
   ];
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${html(subjectOf(letter))}</title><style>${MAIL_STYLE}</style></head><body>${body.join('')}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${htmlText(subjectOf(letter))}</title><style>${MAIL_STYLE}</style></head><body>${body.join('')}</body></html>`;
 }
 
 function htmlLine({ text, title, link }: Line): string {
-  if (title === null) return `<li>${html(text)}</li>`;
-  const named = link === null ? html(title) : `<a href="${html(link)}">${html(title)}</a>`;
-  return `<li>${named}<br><small>${html(text)}</small></li>`;
-}
-
-function html(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  if (title === null) return `<li>${htmlText(text)}</li>`;
+  const named = link === null ? htmlText(title) : `<a href="${htmlText(link)}">${htmlText(title)}</a>`;
+  return `<li>${named}<br><small>${htmlText(text)}</small></li>`;
 }
 
 /** A text of a block may have 3,000 characters in Slack. */
@@ -62,7 +59,7 @@ const SLACK_LENGTH = 2900;
 
 export function asSlack(letter: Letter): object {
   const section = ({ head, lines, more }: Section): object[] => {
-    const first = `*${slack(head)}*`;
+    const first = `*${slackText(head)}*`;
     const kept = withinLength(lines.map(slackLine), SLACK_LENGTH - first.length);
     const rest = moreText(more + lines.length - kept.length);
     return [{ type: 'section', text: { type: 'mrkdwn', text: [first, ...kept, ...rest].join('\n') } }];
@@ -70,28 +67,23 @@ export function asSlack(letter: Letter): object {
   const notes = [...(letter.isRepeated ? [REPEATED] : []), ...(letter.intro ? [letter.intro] : [])];
   const blocks = [
     { type: 'header', text: { type: 'plain_text', text: subjectOf(letter).slice(0, 150) } },
-    ...notes.map((text) => ({ type: 'section', text: { type: 'mrkdwn', text: slack(text) } })),
+    ...notes.map((text) => ({ type: 'section', text: { type: 'mrkdwn', text: slackText(text) } })),
     ...letter.sections.flatMap(section),
     ...(letter.link
       ? [
           {
             type: 'section',
-            text: { type: 'mrkdwn', text: `<${linkAddress(letter.link)}|Open the dashboard>` },
+            text: { type: 'mrkdwn', text: slackLink('Open the dashboard', letter.link) },
           },
         ]
       : []),
   ];
-  return { text: slack(subjectOf(letter)), blocks: blocks.slice(0, 50) };
+  return { text: slackText(subjectOf(letter)), blocks: blocks.slice(0, 50) };
 }
 
 function slackLine({ text, title, link }: Line): string {
-  if (title === null) return `• ${slack(text)}`;
-  const named = link === null ? slack(title) : `<${linkAddress(link)}|${slack(title).replaceAll('|', '¦')}>`;
-  return `• ${named} (${slack(text)})`;
-}
-
-function slack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  if (title === null) return `• ${slackText(text)}`;
+  return `• ${link === null ? slackText(title) : slackLink(title, link)} (${slackText(text)})`;
 }
 
 /** The first lines that fit whole: a link that is cut in the middle is none. */
@@ -112,32 +104,22 @@ export function asTeams(letter: Letter): object {
     ...more,
   });
   const section = ({ head, lines, more }: Section): object[] => [
-    block(markdown(head), { weight: 'Bolder', spacing: 'Medium' }),
+    block(markdownText(head), { weight: 'Bolder', spacing: 'Medium' }),
     ...lines.map((line) => block(teamsLine(line))),
     ...moreText(more).map((text) => block(text)),
   ];
   const notes = [...(letter.isRepeated ? [REPEATED] : []), ...(letter.intro ? [letter.intro] : [])];
   const body = [
-    block(markdown(subjectOf(letter)), { size: 'Large', weight: 'Bolder' }),
-    ...notes.map((text) => block(markdown(text))),
+    block(markdownText(subjectOf(letter)), { size: 'Large', weight: 'Bolder' }),
+    ...notes.map((text) => block(markdownText(text))),
     ...letter.sections.flatMap(section),
   ];
   const actions =
     letter.link === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open the dashboard', url: letter.link }];
-  const schema = 'http://adaptivecards.io/schemas/adaptive-card.json';
-  const content = { $schema: schema, type: 'AdaptiveCard', version: '1.4', body, actions };
-  return {
-    type: 'message',
-    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }],
-  };
+  return teamsCard({ body, actions });
 }
 
 function teamsLine({ text, title, link }: Line): string {
-  if (title === null) return `- ${markdown(text)}`;
-  const named = link === null ? markdown(title) : `[${markdown(title)}](${linkAddress(link)})`;
-  return `- ${named} (${markdown(text)})`;
-}
-
-function markdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|~]/g, '\\$&');
+  if (title === null) return `- ${markdownText(text)}`;
+  return `- ${link === null ? markdownText(title) : markdownLink(title, link)} (${markdownText(text)})`;
 }

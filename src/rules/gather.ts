@@ -1,3 +1,4 @@
+import type { Rule } from '../../config/rules.ts';
 import type { Change } from '../changes/change.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import type { Db } from '../db/open.ts';
@@ -7,7 +8,7 @@ import type { ReportReader } from '../reports/store.ts';
 import { segmentReader } from '../segments/filter.ts';
 import { peopleOf } from '../segments/people.ts';
 import { HISTORY_DAYS, judgeVotes, spreadOverPauses, WINDOW_DAYS } from './decide/unusual.ts';
-import type { Item, Rule } from './rule.ts';
+import type { Item } from './message.ts';
 
 /** What a rule looks at: changes after a position, and the time from one look to the next. */
 export interface GatherSpan {

@@ -1,10 +1,11 @@
+import type { Rule } from '../../config/rules.ts';
 import type { Change } from '../changes/change.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import type { Db } from '../db/open.ts';
 import { LINE, LINES, type PostLine } from '../search/browse/post.ts';
 import { replaceAddresses } from '../text/addresses.ts';
-import { counted, oneLine, shortName } from '../text/text.ts';
-import type { Item, Rule, RuleMessage } from './rule.ts';
+import { counted, oneLine, shortName, webAddress } from '../text/text.ts';
+import type { Item, RuleMessage } from './message.ts';
 
 /** A message in words, whatever the channel makes of it. No names or addresses of people. */
 export interface Letter {
@@ -128,14 +129,12 @@ function postReader({
     const found = find.get(id);
     if (!found) return null;
     const { title, url, board, status, votes } = found;
-    const own = URL.parse(url, upstream ?? undefined);
-    const isWeb = own !== null && ['http:', 'https:'].includes(own.protocol);
     const name = namesSource ? (source ?? '') : '';
     const facts = [name, text, board, status, counted(votes, 'vote')].filter((part) => part !== '');
     return {
       text: facts.map(withoutPeople).join(', '),
       title: withoutPeople(title) || `Post ${id}`,
-      link: dashboard === null ? (isWeb ? own.href : null) : `${dashboard}/posts/${id}`,
+      link: dashboard === null ? webAddress(url, upstream) : `${dashboard}/posts/${id}`,
     };
   };
 }

@@ -2,7 +2,7 @@ import { iso } from '../base/clock.ts';
 import type { Db, OpenOptions } from '../db/open.ts';
 import { immediate, scalar } from '../db/sql.ts';
 import { openMirror } from '../mirror/file/open.ts';
-import type { Item, RuleMessage } from './rule.ts';
+import type { Item, RuleMessage } from './message.ts';
 
 export interface RuleState {
   name: string;

@@ -8,6 +8,11 @@ export function oneLine(text: string): string {
   return text.replace(UNPRINTABLE_RUN, ' ');
 }
 
+/** The same for several lines. Everything that is printed for a person goes through this, once, where it is printed. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE_BUT_LINES, ' ');
+}
+
 /** The longest name in a message: Slack and Teams refuse a title of 30 kB. */
 const NAME_LENGTH = 150;
 
@@ -22,9 +27,15 @@ export function linkAddress(address: string): string {
   return encodeURI(address).replaceAll('%25', '%').replaceAll('(', '%28').replaceAll(')', '%29');
 }
 
-/** The same for several lines. Everything that is printed for a person goes through this, once, where it is printed. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE_BUT_LINES, ' ');
+/** The absolute address of a page. Null for addresses that are not http or https: a link to them could run a script. */
+export function webAddress(url: string, base: string | null): string | null {
+  const found = URL.parse(url, base ?? undefined);
+  return found && /^https?:$/.test(found.protocol) ? found.href : null;
+}
+
+/** A text within HTML that the program writes itself. */
+export function htmlText(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;

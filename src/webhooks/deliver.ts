@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Webhook } from '../../config/webhooks.ts';
 import { type Clock, isDue } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Change } from '../changes/change.ts';
 import type { ChangeFeed, ChangePage } from '../changes/feed.ts';
 import { counted } from '../text/text.ts';
-import { type Addressee, type Message, messageOfChange, postOf, testMessage } from './message.ts';
+import { type Message, messageOfChange, postOf, testMessage } from './message.ts';
 import type { ReceiverAnswer, WebhookSender } from './send.ts';
 import type { WebhookStore } from './store.ts';
-
-export interface Endpoint extends Addressee {
-  id: string;
-  host: string;
-  types: readonly string[] | null;
-  boards: readonly string[] | null;
-  rule: { field: 'votes' | 'comments' | 'status' | 'board'; operator: string; value: string } | null;
-}
 
 export interface DeliveryDeps {
   feed: ChangeFeed;
@@ -61,7 +54,7 @@ export interface DeliveryResult {
 }
 
 /** Tells one endpoint everything it was not told yet, in order, until it is told or an attempt fails. */
-export async function deliver(deps: DeliveryDeps, endpoint: Endpoint): Promise<DeliveryResult> {
+export async function deliver(deps: DeliveryDeps, endpoint: Webhook): Promise<DeliveryResult> {
   const { store, clock, signal } = deps;
   const { id } = endpoint;
   const done: DeliveryResult = { delivered: 0, lost: 0, retryMs: null, disabledWhy: null };
@@ -95,21 +88,21 @@ function skipLost({ store, clock }: DeliveryDeps, id: string, last: number, lost
   store.advance(id, last);
 }
 
-function nextPage({ feed }: DeliveryDeps, { types, boards, rule }: Endpoint, position: number): ChangePage {
+function nextPage({ feed }: DeliveryDeps, { types, boards, rule }: Webhook, position: number): ChangePage {
   // A rule chooses by itself: the number of comments changes in a `post.updated`.
   const usual = rule ? [...EVENT_TYPES, 'post.updated'] : EVENT_TYPES;
   const query = { limit: PAGE, types: types ?? usual, boards: boards ?? undefined };
   return feed.after(String(position), query);
 }
 
-async function attempt(deps: DeliveryDeps, endpoint: Endpoint, change: Change): Promise<ReceiverAnswer> {
+async function attempt(deps: DeliveryDeps, endpoint: Webhook, change: Change): Promise<ReceiverAnswer> {
   const creator = change.comment?.creator_id ?? change.post?.creator_id;
   const author = endpoint.personal && typeof creator === 'number' ? deps.store.author(creator) : null;
   return await send(deps, endpoint, messageOfChange(deps.mirrorId, change, author));
 }
 
 /** One POST, noted whatever comes of it. */
-async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): Promise<ReceiverAnswer> {
+async function send(deps: DeliveryDeps, endpoint: Webhook, message: Message): Promise<ReceiverAnswer> {
   const { store, sender, clock, signal, base } = deps;
   const at = new Date(clock.now()).toISOString();
   const answer = await sender.post(postOf(endpoint, message, clock.now(), base), signal);
@@ -120,7 +113,7 @@ async function send(deps: DeliveryDeps, endpoint: Endpoint, message: Message): P
 
 const GONE = 410;
 
-function fail({ store, clock, random }: DeliveryDeps, { id }: Endpoint, answer: ReceiverAnswer) {
+function fail({ store, clock, random }: DeliveryDeps, { id }: Webhook, answer: ReceiverAnswer) {
   const { failures } = store.state(id);
   const wait = RETRY_MS[failures];
   const retryMs =
@@ -145,14 +138,14 @@ const RULE_FIELDS = {
 } as const;
 
 /** Whether a change makes the rule true: it was not before, and is now. A change of something else does not. */
-export function isMeant({ before, after }: Change, rule: Endpoint['rule']): boolean {
+export function isMeant({ before, after }: Change, rule: Webhook['rule']): boolean {
   if (!rule) return true;
   const name = RULE_FIELDS[rule.field];
   const holds = (value: unknown): boolean => value !== undefined && value !== null && compare(value, rule);
   return holds(after?.[name]) && !holds(before?.[name]);
 }
 
-function compare(value: unknown, { operator, value: wanted }: NonNullable<Endpoint['rule']>): boolean {
+function compare(value: unknown, { operator, value: wanted }: NonNullable<Webhook['rule']>): boolean {
   const order =
     typeof value === 'number'
       ? value - Number(wanted)
@@ -167,16 +160,12 @@ function compare(value: unknown, { operator, value: wanted }: NonNullable<Endpoi
 }
 
 /** A person asks: the same change once more, outside of the order, with the id it always has. */
-export async function replay(
-  deps: DeliveryDeps,
-  endpoint: Endpoint,
-  number: number,
-): Promise<ReceiverAnswer> {
+export async function replay(deps: DeliveryDeps, endpoint: Webhook, number: number): Promise<ReceiverAnswer> {
   const change = deps.feed.find(number);
   if (!change) throw new AppError('usage', `there is no change ${number} any more`);
   return await attempt(deps, endpoint, change);
 }
 
-export async function sendTestMessage(deps: DeliveryDeps, endpoint: Endpoint): Promise<ReceiverAnswer> {
+export async function sendTestMessage(deps: DeliveryDeps, endpoint: Webhook): Promise<ReceiverAnswer> {
   return await send(deps, endpoint, testMessage(randomUUID(), new Date(deps.clock.now()).toISOString()));
 }

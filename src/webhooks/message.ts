@@ -1,18 +1,14 @@
 import { createHmac } from 'node:crypto';
+import type { Webhook } from '../../config/webhooks.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Change, Values } from '../changes/change.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { redactJson } from '../text/redact.ts';
-import { linkAddress, shortName } from '../text/text.ts';
+import { linkAddress, shortName, webAddress } from '../text/text.ts';
 import type { WebhookRequest } from './send.ts';
 
-/** Of an endpoint, what decides how a message to it looks. */
-export interface Addressee {
-  url: Secret;
-  key: Secret | null;
-  format: 'standard' | 'slack' | 'discord' | 'teams';
-  personal: boolean;
-}
+/** Of a webhook, what decides how a message to it looks. */
+export type Addressee = Pick<Webhook, 'url' | 'key' | 'format' | 'personal'>;
 
 export interface MessageAuthor {
   name: string | null;
@@ -54,23 +50,21 @@ export function postOf(
   const { url, key, format } = addressee;
   const shown = addressee.personal ? message : withoutPeople(message);
   const body = JSON.stringify(BODIES[format](shown, base));
-  const timestamp = String(Math.floor(now / 1000));
-  const signed = key && signature(key, `${message.id}.${timestamp}.${body}`);
-  return {
-    url: url.reveal(),
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'feedback-mirror',
-      'webhook-id': message.id,
-      'webhook-timestamp': timestamp,
-      ...(signed === null ? {} : { 'webhook-signature': signed }),
-    },
-    body,
-  };
+  return { url: url.reveal(), headers: headersOf(message.id, body, key, now), body };
 }
 
-function signature(key: Secret, text: string): string {
-  return `v1,${createHmac('sha256', Buffer.from(key.reveal(), 'base64')).update(text).digest('base64')}`;
+/** The headers of Standard Webhooks. A receiver without a key gets no signature. */
+export function headersOf(id: string, body: string, key: Secret | null, now: number): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const hmac = key && createHmac('sha256', Buffer.from(key.reveal(), 'base64'));
+  const signature = hmac?.update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'feedback-mirror',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    ...(signature && { 'webhook-signature': `v1,${signature}` }),
+  };
 }
 
 const HIDDEN = {
@@ -109,31 +103,29 @@ const BODIES: Record<Addressee['format'], Body> = {
     content: sentence(message, base, markdownLink, markdownText),
     allowed_mentions: { parse: [] },
   }),
-  teams: (message, base) => ({
-    type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          body: [
-            { type: 'TextBlock', wrap: true, text: sentence(message, base, markdownLink, markdownText) },
-          ],
-        },
-      },
-    ],
-  }),
+  teams: (message, base) =>
+    teamsCard({
+      body: [{ type: 'TextBlock', wrap: true, text: sentence(message, base, markdownLink, markdownText) }],
+    }),
 };
+
+/** A message of Teams: one adaptive card with this content. */
+export function teamsCard(content: object): object {
+  const schema = 'http://adaptivecards.io/schemas/adaptive-card.json';
+  const card = { $schema: schema, type: 'AdaptiveCard', version: '1.4', ...content };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return { type: 'message', attachments: [{ contentType, content: card }] };
+}
 
 type Link = (title: string, url: string) => string;
 type Escape = (text: string) => string;
 
-const slackText: Escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-const slackLink: Link = (title, url) => `<${linkAddress(url)}|${slackText(title).replace(/\|/g, '¦')}>`;
-const markdownText: Escape = (text) => text.replace(/[\\`*_{}[\]<>#|~@]/g, '\\$&');
-const markdownLink: Link = (title, url) => `[${markdownText(title)}](${linkAddress(url)})`;
+export const slackText: Escape = (text) =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+export const slackLink: Link = (title, url) =>
+  `<${linkAddress(url)}|${slackText(title).replace(/\|/g, '¦')}>`;
+export const markdownText: Escape = (text) => text.replace(/[\\`*_{}[\]<>#|~@]/g, '\\$&');
+export const markdownLink: Link = (title, url) => `[${markdownText(title)}](${linkAddress(url)})`;
 
 /** Discord takes 2,000 characters, and Teams 28 KB: each name is cut, so that a title cannot keep a message from being taken. */
 function sentence(
@@ -149,9 +141,8 @@ function sentence(
   const by = author?.name ? ` (${plain(author.name)})` : '';
   if (!change.post) return `${what}${by}`;
   const { title, url } = change.post;
-  const address = URL.parse(url, base ?? undefined);
-  const isLink = address !== null && ['http:', 'https:'].includes(address.protocol);
-  return `${what}: ${isLink ? link(shortName(title), address.href) : plain(title)}${by}`;
+  const address = webAddress(url, base);
+  return `${what}: ${address === null ? plain(title) : link(shortName(title), address)}${by}`;
 }
 
 const shown = (values: Values | undefined, name: string): string => String(values?.[name] ?? '?');

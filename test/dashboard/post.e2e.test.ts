@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type CommentsAnswer, originalOf, type PostAnswer } from '../../src/http/dashboard/posts.ts';
+import type { CommentsAnswer, PostAnswer } from '../../src/http/dashboard/posts.ts';
+import { webAddress } from '../../src/text/text.ts';
 import { differences, excerpt, linksIn } from '../../src/web/text.ts';
 import { ANN, TESS } from '../reports/story.ts';
 import { aComment, aPost, iso, range } from '../support/rows.ts';
@@ -100,7 +101,7 @@ describe('a post', () => {
       ['/p/1/', null, null],
       ['http://[broken', base, null],
     ];
-    for (const [url, upstream, expected] of cases) assert.equal(originalOf(url, upstream), expected, url);
+    for (const [url, upstream, expected] of cases) assert.equal(webAddress(url, upstream), expected, url);
   });
 });
 

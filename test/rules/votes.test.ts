@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
+import type { Rule } from '../../config/rules.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
 import { openMirrorReadOnly } from '../../src/mirror/file/open.ts';
 import { openReportReader } from '../../src/reports/store.ts';
 import { gather } from '../../src/rules/gather.ts';
-import type { Item, Rule } from '../../src/rules/rule.ts';
+import type { Item } from '../../src/rules/message.ts';
 import { UPSTREAM, write } from '../reports/story.ts';
 import { aPost, minute, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';

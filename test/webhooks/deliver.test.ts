@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import type { Webhook } from '../../config/webhooks.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
@@ -8,7 +9,6 @@ import { closeAfter } from '../../src/db/sql.ts';
 import { pruneChanges } from '../../src/mirror/log/change-log.ts';
 import {
   deliver,
-  type Endpoint,
   EVENT_TYPES,
   isMeant,
   LONGEST_RETRY_MS,
@@ -32,7 +32,7 @@ const FIRST = {
 const DONE = { id: 2, name: 'Completed', color: '#00ff00' };
 
 /** A mirror with one post, an endpoint that answers as it is told, and a clock that only moves when it is told to. */
-function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
+function openBench(t: TestContext, wishes: Partial<Webhook> = {}) {
   const mirror = openTestMirror();
   let minutes = 0;
   const show = (post: Parameters<typeof aPost>[1]): void =>
@@ -50,7 +50,7 @@ function openBench(t: TestContext, wishes: Partial<Endpoint> = {}) {
   const stop = new AbortController();
   const { signal } = stop;
   const deps = { feed, store, sender, clock, signal, mirrorId: 'abcdefgh-1', base: null, random: () => 0 };
-  const endpoint: Endpoint = {
+  const endpoint: Webhook = {
     ...{ id: 'one', url: new Secret('https://example.com/hook'), host: 'example.com', key: null },
     ...{ format: 'standard', types: null, boards: null, rule: null, personal: false },
     ...wishes,
@@ -230,11 +230,11 @@ describe('a rule', () => {
   const change = (before: object | undefined, after: object) => ({ before, after }) as unknown as Change;
 
   it('compares numbers with each of its signs', () => {
-    const held = (operator: string): number[] =>
+    const held = (operator: NonNullable<Webhook['rule']>['operator']): number[] =>
       [9, 10, 11].filter((votes) =>
         isMeant(change(undefined, { votes_count: votes }), { field: 'votes', operator, value: '10' }),
       );
-    const signs = ['=', '!=', '>', '>=', '<', '<='];
+    const signs = ['=', '!=', '>', '>=', '<', '<='] as const;
     assert.deepEqual(signs.map(held), [[10], [9, 11], [11], [10, 11], [9], [9, 10]]);
   });
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DOCS, ownFile } from '../../base/program.ts';
+import { htmlText } from '../../text/text.ts';
 import type { NotFoundPage } from '../server/replies.ts';
-import { escaped } from '../server/session.ts';
 
 const FOLDER = fileURLToPath(ownFile('../../web/', import.meta.url));
 /** Files of the chart package. The pages load nothing from other hosts. */
@@ -127,7 +127,7 @@ function addDocuments(app: FastifyInstance): void {
 function documentOf(source: string, hasLogin: boolean): string {
   return readFileSync(join(FOLDER, 'index.html'), 'utf8')
     .replace('<html', hasLogin ? '<html data-login' : '<html')
-    .replace('{{source}}', () => escaped(source));
+    .replace('{{source}}', () => htmlText(source));
 }
 
 /** What the document loads. */

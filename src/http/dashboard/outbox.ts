@@ -16,8 +16,8 @@ import { REFUSED_HINT, refusedText } from '../../outbox/store/refused.ts';
 import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../../outbox/store/view.ts';
 import { boardNamed, type KnownBoard } from '../../text/boards.ts';
+import { webAddress } from '../../text/text.ts';
 import { idOf, isOn, numberOf, required, textIn, wordIn } from './parameters.ts';
-import { originalOf } from './posts.ts';
 
 interface OutboxDeps {
   view: OutboxView;
@@ -142,7 +142,7 @@ function listed(row: OutboxRow, upstream: string | null): ListedRow {
     OutboxRow,
     (typeof LISTED)[number]
   >;
-  return { ...shown, reason: row.last_error, original: row.url && originalOf(row.url, upstream) };
+  return { ...shown, reason: row.last_error, original: row.url && webAddress(row.url, upstream) };
 }
 
 async function detailOf(view: OutboxView, upstream: string | null, id: number): Promise<OutboxDetail | null> {
@@ -155,7 +155,7 @@ async function detailOf(view: OutboxView, upstream: string | null, id: number): 
     edits: view.edits(id),
     reason: row.last_error,
     posts: await view.posts(related),
-    original: row.url && originalOf(row.url, upstream),
+    original: row.url && webAddress(row.url, upstream),
     can: decisionsOn(row),
   };
 }

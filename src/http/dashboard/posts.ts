@@ -10,6 +10,7 @@ import type { CommentPage, CommentPlace, WholePost } from '../../search/browse/p
 import type { SamePosts } from '../../search/same-posts.ts';
 import { MOST_FOUND } from '../../search/search.ts';
 import type { SimilarPost } from '../../search/similar.ts';
+import { webAddress } from '../../text/text.ts';
 import { sendFile, untilGone } from '../server/replies.ts';
 import { idOf, listOf, numberOf, required, textIn, wordIn, zoneOf } from './parameters.ts';
 import type { FilteredPage, FoundPost, ListRequest, Wanted } from './reading.ts';
@@ -137,7 +138,7 @@ function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: Po
   app.get('/data/posts/links', async ({ query }, reply): Promise<LinksAnswer> => {
     const links: LinksAnswer['links'] = [];
     for await (const { rows, total } of all(query, untilGone(reply))) {
-      links.push(...rows.map(({ id, url }) => ({ id, original: originalOf(url, upstream) })));
+      links.push(...rows.map(({ id, url }) => ({ id, original: webAddress(url, upstream) })));
       if (links.length >= MOST_LINKS)
         return { links: links.slice(0, MOST_LINKS), isMore: total.isMore || total.posts > MOST_LINKS };
     }
@@ -148,7 +149,7 @@ function addLists(app: FastifyInstance, { reads, upstream, clock, timeZone }: Po
     const { next, previous } = found;
     return {
       ...found,
-      rows: found.rows.map((row) => ({ ...row, original: originalOf(row.url, upstream) })),
+      rows: found.rows.map((row) => ({ ...row, original: webAddress(row.url, upstream) })),
       next: next && writePlace([next.key, next.id]),
       previous: previous && writePlace([previous.key, previous.id, BACKWARD]),
     };
@@ -163,7 +164,7 @@ function addWholePosts(app: FastifyInstance, { reads, upstream }: PostsDeps): vo
     if (!whole) return reply.code(404).send({ detail: `The mirror knows no post ${id}.` });
     return {
       ...whole,
-      original: originalOf(whole.post.url, upstream),
+      original: webAddress(whole.post.url, upstream),
       nextComments: nextOf(whole.comments),
     };
   });
@@ -217,7 +218,7 @@ async function* csvOf(
   yield `${csvLine(CSV_COLUMNS)}\r\n`;
   for (let step = first; !step.done; step = await steps.next()) {
     const lines = step.value.rows.map((row) =>
-      csvLine(CSV_COLUMNS.map((name) => (name === 'url' ? originalOf(row.url, upstream) : row[name]))),
+      csvLine(CSV_COLUMNS.map((name) => (name === 'url' ? webAddress(row.url, upstream) : row[name]))),
     );
     yield lines.map((line) => `${line}\r\n`).join('');
   }
@@ -289,10 +290,4 @@ function commentPlaceOf(query: unknown): CommentPlace {
 
 function noPlace(): AppError {
   return new AppError('usage', '"cursor" is no place in this list', { hint: 'Begin with the first page.' });
-}
-
-/** Returns http and https addresses only. Others are not made links. */
-export function originalOf(url: string, upstream: string | null): string | null {
-  const found = URL.parse(url, upstream ?? undefined);
-  return found && (found.protocol === 'https:' || found.protocol === 'http:') ? found.href : null;
 }

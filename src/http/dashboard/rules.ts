@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Channel } from '../../../config/rules.ts';
 import type { Rules } from '../../app/rules.ts';
 import { AppError } from '../../base/errors.ts';
 import {
@@ -10,7 +11,6 @@ import {
   viewRules,
 } from '../../rules/engine.ts';
 import { asHtml, asText } from '../../rules/forms.ts';
-import type { Channel } from '../../rules/rule.ts';
 import type { RuleDelivery } from '../../rules/store.ts';
 import { isOn, listOf, required, textIn } from './parameters.ts';
 

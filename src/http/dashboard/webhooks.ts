@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import type { Webhook } from '../../../config/webhooks.ts';
 import type { Webhooks } from '../../app/webhooks.ts';
 import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { type Endpoint, replay, sendTestMessage } from '../../webhooks/deliver.ts';
+import { replay, sendTestMessage } from '../../webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery, WebhookState } from '../../webhooks/store.ts';
 import { listOf, numberOf, required, textIn } from './parameters.ts';
@@ -11,7 +12,7 @@ import { listOf, numberOf, required, textIn } from './parameters.ts';
 /** An endpoint as the page shows it: its address is a secret, its host is not. */
 export interface WebhookView extends Omit<WebhookState, 'not_before' | 'failures'> {
   host: string;
-  format: Endpoint['format'];
+  format: Webhook['format'];
   types: readonly string[] | null;
   boards: readonly string[] | null;
   rule: string | null;

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { ownFile } from '../../base/program.ts';
 import { isSameSecret, type Secret } from '../../base/secret.ts';
 import type { EndedSessions } from '../../state/state.ts';
+import { htmlText } from '../../text/text.ts';
 import { type Guesses, TOO_MANY_GUESSES } from './guesses.ts';
 
 /**
@@ -140,7 +141,7 @@ export function localPath(to: string): string {
  * refused like a stranger's.
  */
 function page(reply: FastifyReply, { to, problem }: { to: string; problem?: string }): FastifyReply {
-  const alert = problem ? `<p class="problem" role="alert" id="problem">${escaped(problem)}</p>` : '';
+  const alert = problem ? `<p class="problem" role="alert" id="problem">${htmlText(problem)}</p>` : '';
   return reply.type('text/html; charset=utf-8').send(`<!doctype html>
 <html lang="en">
   <head>
@@ -158,7 +159,7 @@ function page(reply: FastifyReply, { to, problem }: { to: string; problem?: stri
       <p class="quiet">This service asks for its token. Whoever set it up has it as HTTP_TOKEN.</p>
       <form method="post" action="${LOGIN_PATH}">
         ${alert}
-        <input type="hidden" name="to" value="${escaped(to)}" />
+        <input type="hidden" name="to" value="${htmlText(to)}" />
         <label class="field">Token
           <input type="password" name="token" required autofocus autocomplete="current-password"${problem ? ' aria-describedby="problem"' : ''} />
         </label>
@@ -168,9 +169,4 @@ function page(reply: FastifyReply, { to, problem }: { to: string; problem?: stri
   </body>
 </html>
 `);
-}
-
-/** A text within HTML that the server writes itself. */
-export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
