@@ -24,7 +24,6 @@ export interface UploadChoices {
   /** Also rows whose state says that the work is over. */
   includeClosed: boolean;
   acceptRepeatedTitles: boolean;
-  acceptStrippedKeys: boolean;
   /** Instead of the one that the bytes tell. */
   encoding: Encoding | null;
   perMinute: number | null;
@@ -39,7 +38,6 @@ export const NO_CHOICES: UploadChoices = {
   acceptUnknownBoards: false,
   includeClosed: false,
   acceptRepeatedTitles: false,
-  acceptStrippedKeys: false,
   encoding: null,
   perMinute: null,
   mark: null,

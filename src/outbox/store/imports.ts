@@ -58,14 +58,6 @@ export function openImportReads(options: OpenOptions) {
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
     known: (rows: readonly NewRow[]) => rows.map(known),
-    /** For each row the outbox row that has its words under the same number with or without leading zeros; null where there is none, or the row is known. */
-    zeroesApart(rows: readonly NewRow[]) {
-      const keys = new Set(rows.map(({ source_key }) => source_key));
-      // Where the file has both, its zeros are as they were.
-      return rows
-        .map(known.zeroesApart)
-        .map((found) => (found && !keys.has(found.source_key) ? found : null));
-    },
     /** The other short names of a board, of before it was renamed and of now. */
     otherSlugs: (slug: string) => otherSlugs.all(slug, slug, slug),
     /** The batches of these rows. */
@@ -98,14 +90,9 @@ export function boardReader(db: Db): () => KnownBoard[] {
   return () => boards.all();
 }
 
-interface KnownReader {
-  (row: NewRow): KnownRow | null;
-  zeroesApart(row: NewRow): { id: number; source_key: string } | null;
-}
-
-function knownReader(db: Db): KnownReader {
+function knownReader(db: Db): (row: NewRow) => KnownRow | null {
   const find = sourceReader(db);
-  const known = (row: NewRow): KnownRow | null => {
+  return (row) => {
     const found = find(row);
     if (!found) return null;
     const { id, state, post_id, url, last_error } = found;
@@ -116,7 +103,6 @@ function knownReader(db: Db): KnownReader {
       revivable: canRevive(found, row),
     };
   };
-  return Object.assign(known, { zeroesApart: find.zeroesApart });
 }
 
 /** A row of a file that looks like a post. A person decides about it. */
