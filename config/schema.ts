@@ -191,7 +191,6 @@ export const SETTINGS = {
   httpNames: setting<readonly string[] | null>({
     env: 'HTTP_NAMES',
     parse: hostNames,
-    print: (value) => value?.join(',') ?? '',
     fallback: null,
     fallbackText: 'none but localhost and HTTP_HOST',
     meaning:
@@ -269,7 +268,6 @@ export const SETTINGS = {
   webhookAllow: setting<readonly string[] | null>({
     env: 'WEBHOOK_ALLOW',
     parse: hostsAndNetworks,
-    print: (value) => value?.join(',') ?? '',
     fallback: null,
     fallbackText: 'none',
     meaning: 'hosts, addresses and networks in private ranges that webhooks may go to, with commas between',
@@ -367,7 +365,6 @@ export const SETTINGS = {
   deliveredStatuses: setting<readonly string[] | null>({
     env: 'DELIVERED_STATUSES',
     parse: names,
-    print: (value) => value?.join(',') ?? '',
     fallback: null,
     fallbackText: 'those with a name such as Done, Shipped or Released',
     meaning: 'statuses that count as delivered in reports, with commas between',
@@ -398,6 +395,7 @@ export type SettingKey = keyof typeof SETTINGS;
 export type RawSettings = { readonly [K in SettingKey]: (typeof SETTINGS)[K]['fallback'] };
 
 export function printed<T>(definition: Setting<T>, value: T): string {
+  // A list becomes its texts with commas between.
   return definition.print ? definition.print(value) : String(value);
 }
 

@@ -10,7 +10,6 @@ import {
 } from '../../config/rules.ts';
 import { type ConfiguredSource, loadSources } from '../../config/sources.ts';
 import { systemClock } from '../base/clock.ts';
-import { crashPoint } from '../base/crash.ts';
 import { AppError } from '../base/errors.ts';
 import { isThere, replaceFile } from '../base/files.ts';
 import { openChangeFeed } from '../changes/feed.ts';
@@ -175,7 +174,6 @@ export function openRules(settings: Settings, input: LoadInput): Rules {
     sending: { webhooks, mail, now: () => systemClock.now() },
     clock: systemClock,
     random: Math.random,
-    crashPoint,
   };
   const reload = (): void => {
     const now = file.read();

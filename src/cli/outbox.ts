@@ -6,15 +6,7 @@ import { OUTBOX_STATES, type OutboxRow, type OutboxState } from '../outbox/decid
 import type { OutboxStore } from '../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../outbox/store/view.ts';
 import { counted } from '../text/text.ts';
-import {
-  type Context,
-  closing,
-  type Flags,
-  openContext,
-  sayIfElsewhere,
-  tell,
-  wholeNumber,
-} from './context.ts';
+import { type Context, closing, type Flags, openContext, sayIfElsewhere, wholeNumber } from './context.ts';
 import { EMPTY, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { cellLine, screenWidth } from './table.ts';
 
@@ -245,15 +237,9 @@ async function decide(
 async function approve(context: Context, ids: readonly string[], all: boolean): Promise<void> {
   if ((ids.length === 0) !== all) throw new AppError('usage', 'give the ids of rows, or --all');
   const given = new Set(ids.map((id) => wholeNumber('the id of a row', id)));
-  const { openSearchReads } = await import('../search/search.ts');
-  await withFlow(context, async (flow, deps) => {
+  await withFlow(context, (flow, deps) => {
     const chosen = all ? proposedIds(deps.store) : [...given];
-    await using search = closing(openSearchReads(mirrorOf(context.settings)));
-    await using view = await openView(context);
     for (const id of chosen) {
-      const found = deps.store.find(id);
-      if (view && found?.state === 'proposed')
-        tellSame(found, await flow.sameWords({ store: deps.store, search, view }, found));
       const row = flow.approve(deps, id);
       const sentence = `row ${id}: ${stateWord(row.state)}, ${row.board}: ${cellLine(row.title)}`;
       context.answer(row, () => sentence);
@@ -261,11 +247,6 @@ async function approve(context: Context, ids: readonly string[], all: boolean): 
     if (context.json) return;
     context.print(chosen.length === 0 ? 'No row is proposed.' : 'Sent by "feedback-mirror start".');
   });
-}
-
-function tellSame({ id }: OutboxRow, { post, row }: Awaited<ReturnType<Flow['sameWords']>>): void {
-  if (post !== null) tell(`row ${id}: post ${post} has the same words already`);
-  else if (row !== null) tell(`row ${id}: row ${row} has the same words and was sent, or is to be`);
 }
 
 function proposedIds(store: OutboxStore): number[] {

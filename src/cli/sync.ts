@@ -10,7 +10,6 @@ import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
 import type { OutboxState } from '../outbox/decide/types.ts';
 import { counted, durationText } from '../text/text.ts';
 import { type Context, EXIT_CODES, type Flags, openContext } from './context.ts';
-import { heldText } from './held-text.ts';
 import { stateWord } from './outbox-text.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
 import { type TableCell, table } from './table.ts';
@@ -238,6 +237,16 @@ function needsAttention(summary: PassSummary): string[] {
         'an earlier version in the mirror stays.',
     );
   return notes;
+}
+
+/** What the mass-delete guard keeps of one list, and what to do about it; nothing where it keeps none. */
+function heldText({ resource, held }: Pick<ResourceStatus, 'resource' | 'held'>): string[] {
+  if (held === 0) return [];
+  const what = `${counted(held, resource.slice(0, -1))} ${held === 1 ? 'seems' : 'seem'} to be gone upstream`;
+  return [
+    `${what}, together with many others or with all there were: held, not deleted. ` +
+      `If that is right, run "feedback-mirror sync ${resource} --accept-deletes".`,
+  ];
 }
 
 function doubledText({ row, state, posts }: Doubled): string {

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { Logger } from '../base/log.ts';
 import { missingPackage } from '../base/program.ts';
 import { MCP_PATH } from '../http/server/guard.ts';
-import { refuse } from '../http/server/replies.ts';
+import { refuse, untilGone } from '../http/server/replies.ts';
 import type { HttpPart } from '../http/server/site.ts';
 import type { Agents } from './open.ts';
 
@@ -28,7 +28,7 @@ export function agentsPart(log: Logger, openTools: () => Promise<Agents>): Agent
     opening ??= openHandler(log, openTools);
     try {
       const { fetch } = await opening;
-      return reply.send(await fetch(webRequest(request, goneWith(reply)), { parsedBody: request.body }));
+      return reply.send(await fetch(webRequest(request, untilGone(reply)), { parsedBody: request.body }));
     } catch (error) {
       opening = undefined;
       const missing = missingPackage(error);
@@ -63,13 +63,6 @@ async function openHandler(log: Logger, openTools: () => Promise<Agents>) {
     log.debug({ event: 'mcp.refused', error: name }, 'a request of an agent was refused');
   const handler = createMcpHandler(agents.servers, { onerror, maxSubscriptions: MOST_SUBSCRIPTIONS });
   return { fetch: handler.fetch, end: () => handler.close(), close: () => agents.close() };
-}
-
-/** Aborted when the client closes its request, by which it calls off what it asked. */
-function goneWith(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 /** What the library is given of a request. */

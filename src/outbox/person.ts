@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { SearchReads } from '../search/search.ts';
 import { checkDraft, type Draft } from './create.ts';
 import { EDITABLE, next, TRANSITIONS } from './decide/states.ts';
 import type { Edit, OutboxRow, OutboxState, PostText, RowChange, Transition } from './decide/types.ts';
 import { contentHash } from './decide/whose.ts';
 import type { OutboxStore } from './store/store.ts';
-import type { OutboxView } from './store/view.ts';
 
 export interface Deps {
   store: OutboxStore;
@@ -17,25 +15,6 @@ export interface Deps {
 /** A person: what an agent proposed may be sent. */
 export function approve({ store, clock }: Deps, id: number): OutboxRow {
   return decide(store, id, 'approved', TRANSITIONS.approve, { now: clock.now() });
-}
-
-/** Where posts of the mirror are found: the similar ones, and what they say. */
-interface Mirrored {
-  search: Pick<SearchReads, 'similar'>;
-  view: Pick<OutboxView, 'posts'>;
-}
-
-/**
- * A post, on whichever board, and another row that was sent, or is to be, with the words of this one: a person may have typed it meanwhile.
- * Only the most similar posts are compared, as the mirror may have a million; a post that the search index does not have yet is not met.
- */
-export async function sameWords({ store, search, view }: Mirrored & Pick<Deps, 'store'>, row: OutboxRow) {
-  const similar = (await search.similar({ about: row })) ?? [];
-  const posts = view.posts(similar.map(({ id }) => id));
-  const same = posts.find(
-    ({ title, content }) => contentHash({ ...row, title, content }) === row.content_hash,
-  );
-  return { post: same?.id ?? null, row: store.sentAlike(row) };
 }
 
 /** A person: send it again. The list is read before it goes. */

@@ -1,5 +1,6 @@
 import type { Channel, Rule } from '../../config/rules.ts';
 import { CLOCK_STEP_MS, type Clock, pastOrNull } from '../base/clock.ts';
+import { crashPoint } from '../base/crash.ts';
 import { codeOf } from '../base/errors.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import { RETRY_MS } from '../webhooks/deliver.ts';
@@ -23,8 +24,6 @@ export interface EngineDeps {
   mirrorId: string;
   clock: Clock;
   random: () => number;
-  /** Named places of the code, for tests that kill the process there. */
-  crashPoint(name: string): void;
 }
 
 /** Looks at every rule once and writes down what there is to tell. A rule that fails keeps no other from it. */
@@ -128,7 +127,7 @@ async function attempt(
   one: RuleDelivery,
   signal: AbortSignal,
 ): Promise<ChannelOutcome | null> {
-  const { store, rules, clock, crashPoint } = deps;
+  const { store, rules, clock } = deps;
   const rule = rules.find(({ name }) => name === one.rule);
   const message = store.message(one.rule, one.key);
   if (!rule || !message) {

@@ -92,26 +92,6 @@ describe('an agent that may draft', () => {
     assert.match(again.note ?? '', /proposed before/);
   });
 
-  it('may propose what is there already, of which the person is told who approves it', async () => {
-    const content = 'As posts 3 and 4 say.';
-    const row = await mirror.cli(
-      'create',
-      '--board',
-      'bugs',
-      '--title',
-      'Typed too',
-      '--content',
-      content,
-      '--json',
-    );
-    const { id } = await draft('Typed too');
-    const { code, stdout, stderr } = await runCli(['outbox', 'approve', String(id)], { env: mirror.env });
-    assert.equal(code, 0);
-    assert.match(stdout, /Queued/);
-    const { id: typed } = JSON.parse(row) as Row;
-    assert.match(stderr, new RegExp(`row ${id}: row ${typed} has the same words`));
-  });
-
   it('does not go on with a mirror that was removed or replaced', async () => {
     const { DATA_DIR: folder = '' } = mirror.env;
     const copy = join(folder, 'copy.db');

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { proposePost } from '../../src/outbox/create.ts';
-import { approve, cancel, edit, retry, sameWords, sendEdited } from '../../src/outbox/person.ts';
+import { approve, cancel, edit, retry, sendEdited } from '../../src/outbox/person.ts';
 import { push } from '../../src/outbox/send/push.ts';
-import { openOutboxView } from '../../src/outbox/store/view.ts';
-import { openSearchReads } from '../../src/search/search.ts';
-import { aPost } from '../support/rows.ts';
-import { sweep } from '../support/steps.ts';
 import { type Bench, benchFor, TEXT } from './bench.ts';
 
 const propose = (bench: Bench, text: Partial<typeof TEXT> = {}) =>
@@ -49,26 +45,6 @@ describe('a post that an agent proposes', () => {
     const again = propose(bench);
     assert.deepEqual([again.id, again.state], [id, 'cancelled']);
     assert.notEqual(propose(bench, { title: 'Light mode' }).id, id);
-  });
-
-  it('is told to have the words of a post, however those are spaced or marked up and on whichever board', async (t) => {
-    const bench = benchFor(t);
-    await sweep(bench.mirror, 'posts', [
-      aPost(1, { title: 'Dark mode', content: 'My eyes hurt.' }),
-      aPost(2, { title: ' Dark  mode', content: '<p>My eyes hurt&nbsp;at night.</p>' }),
-      aPost(3, { title: 'Dark mode', content: 'My eyes hurt at night, and by day.' }),
-    ]);
-    while (await bench.mirror.index());
-    const options = { path: bench.path, upstream: 'http://upstream.test' };
-    const [search, view] = [openSearchReads(options), openOutboxView(options)];
-    t.after(() => Promise.all([search.close(), view?.close()]));
-    assert.ok(view);
-    const same = (text: Partial<typeof TEXT>) =>
-      sameWords({ store: bench.store, search, view }, propose(bench, text));
-    assert.deepEqual(await same({ board: 'other' }), { post: 2, row: null });
-    assert.deepEqual(await same({ title: 'Light mode' }), { post: null, row: null });
-    const typed = await bench.add({ title: 'Light mode' });
-    assert.deepEqual(await same({ title: 'Light  mode' }), { post: null, row: typed });
   });
 
   it('can be mended by a person first, and leaves no way for an agent to change it after that', (t) => {

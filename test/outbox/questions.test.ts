@@ -74,18 +74,6 @@ describe('the rows that may go now', () => {
 });
 
 describe('the rows that were sent before', () => {
-  it('include rows with the same words, unless they were proposed, rejected or cancelled', async (t) => {
-    const bench = benchFor(t);
-    const states = ['proposed', 'rejected', 'cancelled', 'sending', 'ambiguous', 'uncertain'] as const;
-    for (const state of states) {
-      const [one, other] = [await bench.add({ title: state }), await bench.add({ title: state })];
-      moveTo(bench, one, state);
-      const found = bench.store.sentAlike(await bench.row(other));
-      assert.equal(found, ['proposed', 'rejected', 'cancelled'].includes(state) ? null : one, state);
-    }
-    assert.equal(bench.store.sentAlike(await bench.row(await bench.add({ title: 'Alone' }))), null);
-  });
-
   it('change if a row is edited, and the feed shows the edit', async (t) => {
     const bench = benchFor(t);
     const id = await bench.add();

@@ -6,7 +6,6 @@ import {
   type DoubtfulRow,
   type Knowledge,
   type KnownPost,
-  type OutboxRow,
   type SentAlike,
   type SentAuthor,
   type SentPost,
@@ -30,8 +29,6 @@ export function latestReader(db: Db) {
 
 export function boundReader(db: Db) {
   const isBound = scalar(db)<[number], number>('SELECT 1 FROM outbox WHERE post_id = ?');
-  const alike = scalar(db)<{ hash: string; id: number }, number>(`
-      SELECT id FROM outbox WHERE content_hash = $hash AND id <> $id AND state NOT IN ('proposed', 'rejected', 'cancelled') LIMIT 1`);
   // The latest rows whose post the mirror knows: an account may change hands, and what was sent long ago says nothing about today.
   const authors = db.prepare<[], SentAuthor & { post_id: number }>(`
     SELECT o.email AS asked, u.email AS shown, p.creator_id, o.post_id
@@ -41,9 +38,6 @@ export function boundReader(db: Db) {
   return {
     /** Those of the given posts that already confirm some row. */
     boundPosts: (ids: readonly number[]): Set<number> => new Set(ids.filter((id) => isBound.get(id) === 1)),
-    /** A row that was sent, or is to be, with the content hash of this one; null where there is none. */
-    sentAlike: ({ id, content_hash: hash }: Pick<OutboxRow, 'id' | 'content_hash'>): number | null =>
-      alike.get({ hash, id }) ?? null,
     /** Whom the upstream shows as the creator of our latest posts; only of those whose row is certain. */
     sentAuthors: (): (SentAuthor & { post_id: number })[] => authors.all(),
   };
