@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCli, spawnCli } from '../support/cli.ts';
+import { spawnCli } from '../support/cli.ts';
 import { until } from '../support/until.ts';
 import { type Agent, agentOnStdio, type Mirrored, mirrored } from './agent.ts';
 
