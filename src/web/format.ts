@@ -45,21 +45,26 @@ export function changeText(share: number): string {
   return change.format(share);
 }
 
+/** A date in Hebrew or Arabic keeps its own order within an English sentence. */
+export function isolated(text: string): string {
+  return /[\u0590-\u08ff]/.test(text) ? `\u2068${text}\u2069` : text;
+}
+
 export function date(iso: string | null, zone = OWN_ZONE): string {
   if (iso === null) return '–';
-  if (iso.length === 7) return month.format(new Date(iso));
+  if (iso.length === 7) return isolated(month.format(new Date(iso)));
   // A day without an hour is the same day in every zone.
-  return formatsOf(iso.length === 10 ? 'UTC' : zone).day.format(new Date(iso));
+  return isolated(formatsOf(iso.length === 10 ? 'UTC' : zone).day.format(new Date(iso)));
 }
 
 export function time(iso: string | null, zone = OWN_ZONE): string {
-  return iso === null ? '–' : formatsOf(zone).moment.format(new Date(iso));
+  return iso === null ? '–' : isolated(formatsOf(zone).moment.format(new Date(iso)));
 }
 
 /** The time alone where it is of today. */
 export function clockTime(iso: string): string {
   const at = new Date(iso);
-  return at.toDateString() === new Date().toDateString() ? hour.format(at) : time(iso);
+  return at.toDateString() === new Date().toDateString() ? isolated(hour.format(at)) : time(iso);
 }
 
 /** A sentence of the service, which has its instants as the browser is to show them. */
@@ -82,12 +87,12 @@ export function period(since: string, until: string, zone: string): string {
   };
   const shown = new Intl.DateTimeFormat(undefined, style);
   const last = isDays ? Date.parse(until) - 1 : Date.parse(until);
-  return shown.formatRange(new Date(since), last);
+  return isolated(shown.formatRange(new Date(since), last));
 }
 
 /** The first and the last day of several. */
 export function dayRange(first: string, last: string, zone: string): string {
-  return formatsOf(zone).day.formatRange(new Date(first), new Date(last));
+  return isolated(formatsOf(zone).day.formatRange(new Date(first), new Date(last)));
 }
 
 /** A sentence of the service with its dates in the reader's own format: days, instants, and times of the clock that was asked for. */
@@ -98,7 +103,7 @@ export function withDates(text: string, zone = OWN_ZONE): string {
       const parsed = new Date(wall ? `${found.replace(' ', 'T')}Z` : found);
       if (Number.isNaN(parsed.getTime())) return found;
       // A time of the clock is shown as it stands.
-      if (wall) return formatsOf('UTC').moment.format(parsed);
+      if (wall) return time(parsed.toISOString(), 'UTC');
       return instant ? time(found, zone) : date(found);
     },
   );
@@ -115,7 +120,7 @@ const UNITS: [limitSeconds: number, perUnit: number, name: string][] = [
 export function span(ms: number): string {
   const seconds = Math.max(0, ms / 1000);
   const [, perUnit, name] = UNITS.find(([limit]) => seconds < limit) ?? [0, 1, 's'];
-  return `${Math.round(seconds / perUnit)} ${name}`;
+  return `${number(Math.round(seconds / perUnit))} ${name}`;
 }
 
 /** How long something took that has a beginning and, once it is over, an end. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { date, period, time, withDates } from '../../src/web/format.ts';
+import { date, isolated, period, time, withDates } from '../../src/web/format.ts';
 
 it('a period is shown as the days of the zone it was asked in, with the last of them', () => {
   const auckland = period('2026-04-30T12:00:00Z', '2026-05-31T12:00:00Z', 'Pacific/Auckland');
@@ -20,4 +20,12 @@ it('a time is shown by the clock of the zone that is named, and a day without an
   assert.equal(date('2025-06-03', 'Pacific/Kiritimati'), date('2025-06-03', 'Pacific/Pago_Pago'));
   const wall = 'until 2025-06-03 20:30';
   assert.equal(withDates(wall, 'Asia/Kolkata'), withDates(wall, 'America/Los_Angeles'));
+});
+
+it('a date keeps its own order in an English sentence where its letters go from right to left', () => {
+  const today = (locale: string): string =>
+    new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date('2026-11-20T12:00:00Z'));
+  for (const locale of ['he', 'ar-EG', 'fa'])
+    assert.equal(isolated(today(locale)), `\u2068${today(locale)}\u2069`);
+  for (const locale of ['en', 'de', 'pl', 'ja', 'ru']) assert.equal(isolated(today(locale)), today(locale));
 });
