@@ -31,39 +31,24 @@ export const page = pageOf<SqlInfo>({
 });
 
 function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
-  const given = place.url.searchParams.get('q') ?? '';
-  const [host, editor] = [useRef<HTMLDivElement>(null), useRef<SqlEditor>(null)];
   const [taken, setTaken] = useState<SavedQuery | null>(null);
-  const { shown, attempt, stop } = useAttempt();
-  const text = (): string => editor.current?.text() ?? '';
-  const run = (): Promise<void> =>
+  const { shown, attempt } = useAttempt();
+  const run = (sql: string): Promise<void> =>
     attempt(async (signal) => {
-      remember(text());
-      const answer = await fetchJson<SqlAnswer>('/data/query', { body: { sql: text() }, signal });
+      remember(sql);
+      const answer = await fetchJson<SqlAnswer>('/data/query', { body: { sql }, signal });
       return answerCards(answer, info.limits.file);
     });
-  const take = (sql: string, query: SavedQuery | null): void => {
-    setTaken(query);
-    editor.current?.set(sql);
-    editor.current?.focus();
-    void run();
-  };
-  useLayoutEffect(() => {
-    if (!host.current) return;
-    const opened = openSqlEditor(host.current, { text: '', tables: info.tables, onRun: () => void run() });
-    editor.current = opened;
-    return () => {
-      stop();
-      opened.close();
+  const { host, editor, text } = useEditor(info, place.url.searchParams.get('q') ?? '', run);
+  const taker = (name: string, sql: string, query: SavedQuery | null): VNode => {
+    const take = (): void => {
+      setTaken(query);
+      editor.current?.set(sql);
+      editor.current?.focus();
+      void run(sql);
     };
-  }, []);
-  useEffect(() => {
-    if (given === '' || given === text()) return;
-    editor.current?.set(given);
-    void run();
-  }, [given]);
-  const taker = (name: string, sql: string, query: SavedQuery | null): VNode =>
-    button(name, () => take(sql, query), { class: 'link' });
+    return button(name, take, { class: 'link' });
+  };
   const shelf = useSavedList({
     name: 'queries',
     column: 'sql',
@@ -77,18 +62,17 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   };
   const download = (): void =>
     void attempt(async (signal) => banner('good', await downloadCsv(text(), info.limits.file, signal)));
-  const statement = statementForm(host, () => void run(), [
-    button('Download CSV', download),
-    button('Save', save),
-  ]);
-  const examples = EXAMPLES.map(({ name, sql }) => h('li', taker(name, sql, null)));
+  const others = [button('Download CSV', download), button('Save', save)];
   return [
     pageHead('SQL', 'Everything in the mirror, read-only.'),
     h(
       'div.sql',
       h(
         'div.stacked',
-        card({ title: 'Statement' }, statement),
+        card(
+          { title: 'Statement' },
+          statementForm(host, () => void run(text()), others),
+        ),
         h('div.stacked', { 'aria-live': 'polite' }, shown),
       ),
       h(
@@ -97,7 +81,10 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
           { title: 'Saved', note: 'Shared by everyone who uses this mirror' },
           shelf.list,
           h('h3', 'Examples'),
-          h('ul.plain', examples),
+          h(
+            'ul.plain',
+            EXAMPLES.map(({ name, sql }) => h('li', taker(name, sql, null))),
+          ),
         ),
         schemaCard(info, (word) => editor.current?.insert(word)),
       ),
@@ -105,11 +92,30 @@ function Sql({ answer: info, place }: PageProps<SqlInfo>): Child {
   ];
 }
 
+/** The editor is opened once. A statement that the address brings is put into it and runs. */
+function useEditor({ tables }: SqlInfo, given: string, run: (sql: string) => Promise<void>) {
+  const [host, editor] = [useRef<HTMLDivElement>(null), useRef<SqlEditor>(null)];
+  const text = (): string => editor.current?.text() ?? '';
+  useLayoutEffect(() => {
+    if (!host.current) return;
+    const opened = openSqlEditor(host.current, { text: '', tables, onRun: () => void run(text()) });
+    editor.current = opened;
+    return () => opened.close();
+  }, []);
+  useEffect(() => {
+    if (given === '' || given === text()) return;
+    editor.current?.set(given);
+    void run(given);
+  }, [given]);
+  return { host, editor, text };
+}
+
 /** One statement runs at a time. A new statement ends the one before and removes its answer. */
-function useAttempt() {
+export function useAttempt() {
   const [result, setResult] = useState<Child>(null);
   const [running, setRunning] = useState<Running | null>(null);
   const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
   const attempt = async (work: (signal: AbortSignal) => Promise<Child>): Promise<void> => {
     abort.current.abort();
     const mine = new AbortController();
@@ -125,7 +131,7 @@ function useAttempt() {
     setRunning(null);
     setResult(found);
   };
-  return { shown: running ? h(Progress, running) : result, attempt, stop: () => abort.current.abort() };
+  return { shown: running ? h(Progress, running) : result, attempt };
 }
 
 function statementForm(host: RefObject<HTMLDivElement | null>, run: () => void, others: VNode[]): VNode {
@@ -213,7 +219,7 @@ interface Drawing {
 }
 
 /** A first column of dates makes a chart over time, one of other texts makes bars; numbers have to stand beside it. */
-function drawingOf({ columns, rows }: SqlAnswer): Drawing | null {
+export function drawingOf({ columns, rows }: SqlAnswer): Drawing | null {
   const labels = rows.map(([label]) => label);
   const numeric = columns.map((_, i) => i).filter((i) => i > 0 && isNumeric(rows, i) && !isId(columns[i]));
   if (rows.length < 2 || numeric.length === 0 || !labels.every((label) => typeof label === 'string'))

@@ -113,16 +113,11 @@ function isWhole({ values }: Series): boolean {
   return values.every((value) => value === null || Number.isInteger(value));
 }
 
+type Color = ReturnType<typeof resolvedColors>;
+
 function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
   const { series, times, zone = OWN_ZONE, height = 200 } = options;
-  const style = getComputedStyle(plot);
   const color = resolvedColors();
-  const axis = {
-    stroke: color('--quiet'),
-    grid: { stroke: color('--grid'), width: 1 },
-    ticks: { show: false },
-    font: `12px ${style.fontFamily}`,
-  };
   // The days and months of a calendar have no zone.
   const isCalendar = times.every((time) => time.length <= 10);
   const axisZone = isCalendar ? 'Etc/UTC' : zone;
@@ -134,21 +129,7 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
     // The words above what is not finished stand over the highest bar.
     padding: [options.unfinished ? 20 : null, null, null, null],
     legend: { live: true },
-    axes: [
-      {
-        ...axis,
-        size: 30,
-        space: TICK_SPACE,
-        ...(isCalendar ? { splits: () => ticksAt(times, plot.clientWidth) } : {}),
-        values: (_, ticks) => tickLabels(ticks, axisZone, isCalendar ? 2 * halfStep(times) : undefined),
-      },
-      {
-        ...axis,
-        size: 54,
-        ...(series.every(isWhole) ? { incrs: WHOLE_STEPS } : {}),
-        values: (_, ticks) => ticks.map((tick) => number(tick)),
-      },
-    ],
+    axes: axesOf(options, plot, color, isCalendar ? null : axisZone),
     hooks: { draw: [(plotted) => drawUnfinished(plotted, options, color)] },
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), axisZone),
     scales: {
@@ -165,12 +146,39 @@ function settings(options: ChartOptions, plot: HTMLElement): uPlotType.Options {
   };
 }
 
+/** Time below, amounts on the left. Without a zone the times are days or months, which have their ticks where they begin. */
+function axesOf(
+  { series, times }: ChartOptions,
+  plot: HTMLElement,
+  color: Color,
+  zone: string | null,
+): uPlotType.Axis[] {
+  const axis = {
+    stroke: color('--quiet'),
+    grid: { stroke: color('--grid'), width: 1 },
+    ticks: { show: false },
+    font: `12px ${getComputedStyle(plot).fontFamily}`,
+  };
+  const step = zone === null ? 2 * halfStep(times) : undefined;
+  return [
+    {
+      ...axis,
+      size: 30,
+      space: TICK_SPACE,
+      ...(zone === null ? { splits: () => ticksAt(times, plot.clientWidth) } : {}),
+      values: (_, ticks) => tickLabels(ticks, zone ?? 'Etc/UTC', step),
+    },
+    {
+      ...axis,
+      size: 54,
+      ...(series.every(isWhole) ? { incrs: WHOLE_STEPS } : {}),
+      values: (_, ticks) => ticks.map((tick) => number(tick)),
+    },
+  ];
+}
+
 /** How a series is drawn: as bars, steps or a line. */
-function drawn(
-  { label, kind, color: own }: Series,
-  i: number,
-  color: (name: string) => string,
-): uPlotType.Series {
+function drawn({ label, kind, color: own }: Series, i: number, color: Color): uPlotType.Series {
   const stroke = color(own ?? COLORS[i % COLORS.length] ?? '--accent');
   const base = { label, stroke, width: 2, value: (_: unknown, value: number | null) => number(value) };
   if (kind === 'line') return { ...base, points: { show: false } };
@@ -192,11 +200,7 @@ function ticksAt(times: readonly string[], width: number): number[] {
 }
 
 /** Makes the week or day that is not over pale, behind a dashed line. */
-function drawUnfinished(
-  plot: uPlotType,
-  { times, unfinished }: ChartOptions,
-  color: (name: string) => string,
-): void {
+function drawUnfinished(plot: uPlotType, { times, unfinished }: ChartOptions, color: Color): void {
   if (!unfinished || times.at(-1) !== unfinished) return;
   const { ctx: pen, bbox } = plot;
   const from = plot.valToPos(Date.parse(unfinished) / 1000 - halfStep(times), 'x', true);
