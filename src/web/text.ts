@@ -88,10 +88,10 @@ export function linksIn(text: string): Linked[] {
   return pieces;
 }
 
-/** A sentence may end with an address, and brackets may stand around one; brackets that open within it belong to it. */
+/** A sentence may end with an address, and brackets may stand around one; a bracket that opens within it closes within it. */
 function withoutPunctuation(address: string): string {
   const shorter = address.replace(/[.,;:!?'*_]+$/, '');
-  const isOutside = shorter.endsWith(')') && !shorter.includes('(');
+  const isOutside = shorter.endsWith(')') && shorter.split(')').length > shorter.split('(').length;
   if (!isOutside && shorter === address) return address;
   return withoutPunctuation(isOutside ? shorter.slice(0, -1) : shorter);
 }
