@@ -4,10 +4,11 @@ import { parseEnv } from 'node:util';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import { isLoopback } from '../src/base/loopback.ts';
 import { Secret } from '../src/base/secret.ts';
+import type { Webhook } from '../src/contract/telling.ts';
 import { machineZone } from './parse.ts';
 import { printed, type RawSettings, SETTINGS, type Setting, type SettingKey } from './schema.ts';
 import { refusalOf, unknownNames } from './spelling.ts';
-import { readWebhooks, type Webhook } from './webhooks.ts';
+import { readWebhooks } from './webhooks.ts';
 
 export type Origin = 'flag' | 'sources.yaml' | 'environment' | '.env' | 'file' | 'default';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../src/base/errors.ts';
 import type { Secret } from '../src/base/secret.ts';
+import { type Channel, RULE_EVERY, RULE_WHATS, type Rule } from '../src/contract/telling.ts';
 import {
   GIVEN_NAME,
   type Given,
@@ -22,38 +23,6 @@ export interface RulesFile {
   channels: Channel[];
 }
 
-/** What somebody wants to be told, how often, and where. */
-export interface Rule {
-  name: string;
-  what: (typeof RULE_WHATS)[number];
-  /** Of `digest`: one message over all sources; null for the source itself. */
-  sources: 'all' | null;
-  /** By name, short name or number; null for all. */
-  boards: readonly string[] | null;
-  /** Of `status`: only changes to one of these; null for all. */
-  statuses: readonly string[] | null;
-  /** Of `customer`: such as `plan=Pro`. */
-  segment: string | null;
-  /** Of `unanswered`. */
-  days: number;
-  every: (typeof RULE_EVERY)[number];
-  /** When a day, or a week, ends for this rule. */
-  at: { weekday: number; hour: number; minute: number };
-  zone: string;
-  /** Names of channels. */
-  to: readonly string[];
-}
-
-/** Where messages go. The addresses of Slack and Teams let anybody write there, so they are secrets. */
-export type Channel =
-  | { name: string; kind: 'mail'; to: readonly string[] }
-  | { name: string; kind: 'slack' | 'teams'; url: Secret }
-  | { name: string; kind: 'webhook'; url: Secret; key: Secret };
-
-export const RULE_WHATS = [
-  ...(['digest', 'new-posts', 'status', 'customer', 'unanswered', 'votes', 'drift', 'trouble'] as const),
-];
-export const RULE_EVERY = [...(['at-once', 'hourly', 'daily', 'weekly'] as const)];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 const AT = /^(?:(?:(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/i;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf } from '../src/base/errors.ts';
 import { Secret } from '../src/base/secret.ts';
+import { WEBHOOK_FORMATS, type Webhook, type WebhookRule } from '../src/contract/telling.ts';
 import {
   GIVEN_NAME,
   type Given,
@@ -16,33 +17,6 @@ import {
   wordIn,
 } from './given.ts';
 import type { Parse } from './parse.ts';
-
-export interface Webhook {
-  /** What it is known by in the mirror, in logs and on the page: its name, or a digest of its address. */
-  id: string;
-  /** A secret, because the addresses that Slack, Discord and Teams give out let anybody write there. */
-  url: Secret;
-  host: string;
-  /** The key of the signature; null for a format that has none. */
-  key: Secret | null;
-  format: WebhookFormat;
-  /** Types, or groups such as `post.*`; null for every type that is an event to people. */
-  types: readonly string[] | null;
-  /** By name, short name or number; null for all. */
-  boards: readonly string[] | null;
-  rule: WebhookRule | null;
-  personal: boolean;
-}
-
-export const WEBHOOK_FORMATS = ['standard', 'slack', 'discord', 'teams'] as const;
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
-
-/** `votes>=50`: of all changes, those that make it true. */
-export interface WebhookRule {
-  field: 'votes' | 'comments' | 'status' | 'board';
-  operator: '=' | '!=' | '>' | '>=' | '<' | '<=';
-  value: string;
-}
 
 /** Enough that nobody guesses it; the specification asks for 24 to 64 bytes. */
 const KEY_BYTES = { least: 24, most: 64 };

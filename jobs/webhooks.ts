@@ -1,8 +1,8 @@
 import type { Job } from 'bullmq';
-import type { Webhook } from '../config/webhooks.ts';
 import type { Webhooks } from '../src/app/webhooks.ts';
 import { isDue } from '../src/base/clock.ts';
 import { codeOf } from '../src/base/errors.ts';
+import type { Webhook } from '../src/contract/telling.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import { counted } from '../src/text/text.ts';
 import { deliver, LONGEST_RETRY_MS } from '../src/webhooks/deliver.ts';

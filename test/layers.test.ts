@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..');
  * room that comes earlier. A new room gets the lowest place where its imports allow it.
  */
 const ROOMS = `
-  packages/bullmq-sqlite/src  src/base  src/text  config  src/contract
+  packages/bullmq-sqlite/src  src/base  src/text  src/contract  config
   src/mirror/decide  src/outbox/decide  src/rules/decide  src/fleet/decide
   src/db  src/mirror/log  src/mirror/index  src/mirror/suppression  src/mirror/file  src/mirror/store
   src/segments

@@ -1,11 +1,12 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load.ts';
-import { readWebhook, readWebhookFile, readWebhookList, type Webhook } from '../../config/webhooks.ts';
+import { readWebhook, readWebhookFile, readWebhookList } from '../../config/webhooks.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { temporaryName } from '../base/files.ts';
 import { openChangeFeed, typesOf } from '../changes/feed.ts';
+import type { Webhook } from '../contract/telling.ts';
 import type { DeliveryDeps } from '../webhooks/deliver.ts';
 import { createWebhookSender } from '../webhooks/send.ts';
 import { openWebhookStore } from '../webhooks/store.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Rule } from '../../config/rules.ts';
-import { RULE_EVERY, RULE_WHATS } from '../../config/rules.ts';
 import type { Rules } from '../app/rules.ts';
 import { AppError } from '../base/errors.ts';
+import type { Rule } from '../contract/telling.ts';
+import { RULE_EVERY, RULE_WHATS } from '../contract/telling.ts';
 import type { RuleView, TestResult } from '../rules/engine.ts';
 import { nearest } from '../text/text.ts';
 import {

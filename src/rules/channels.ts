@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Channel } from '../../config/rules.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
+import type { Channel } from '../contract/telling.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { headersOf } from '../webhooks/message.ts';
 import type { WebhookSender } from '../webhooks/send.ts';

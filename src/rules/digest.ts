@@ -1,5 +1,5 @@
-import type { Rule } from '../../config/rules.ts';
 import { iso } from '../base/clock.ts';
+import type { Rule } from '../contract/telling.ts';
 import type { ReportRequest } from '../reports/report.ts';
 import { runReport } from '../reports/run.ts';
 import { deliveredIn } from '../reports/shipped.ts';

@@ -1,8 +1,8 @@
-import type { Channel, Rule } from '../../config/rules.ts';
 import { CLOCK_STEP_MS, type Clock, pastOrNull } from '../base/clock.ts';
 import { crashPoint } from '../base/crash.ts';
 import { codeOf } from '../base/errors.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
+import type { Channel, Rule } from '../contract/telling.ts';
 import { RETRY_MS } from '../webhooks/deliver.ts';
 import { type ChannelOutcome, parcelId, type Sending, send } from './channels.ts';
 import { dueSlot, lastSlot, nextSlot } from './decide/slots.ts';

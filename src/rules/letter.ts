@@ -1,6 +1,6 @@
-import type { Rule } from '../../config/rules.ts';
 import type { Change } from '../changes/change.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
+import type { Rule } from '../contract/telling.ts';
 import type { Db } from '../db/open.ts';
 import { LINE, LINES, type PostLine } from '../search/browse/post.ts';
 import { replaceAddresses } from '../text/addresses.ts';

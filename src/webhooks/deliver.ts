@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Webhook } from '../../config/webhooks.ts';
 import { type Clock, isDue } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Change } from '../changes/change.ts';
 import type { ChangeFeed, ChangePage } from '../changes/feed.ts';
+import type { Webhook } from '../contract/telling.ts';
 import { counted } from '../text/text.ts';
 import { type Message, messageOfChange, postOf, testMessage } from './message.ts';
 import type { ReceiverAnswer, WebhookSender } from './send.ts';

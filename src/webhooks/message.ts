@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Webhook } from '../../config/webhooks.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Change, Values } from '../changes/change.ts';
+import type { Webhook } from '../contract/telling.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { redactJson } from '../text/redact.ts';
 import { linkAddress, shortName, webAddress } from '../text/text.ts';

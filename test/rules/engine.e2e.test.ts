@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
-import type { Channel } from '../../config/rules.ts';
+import type { Channel } from '../../src/contract/telling.ts';
 import { deliverTo, lookAtRules, pauseRule, previewLetter, viewRules } from '../../src/rules/engine.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { MONDAY, openBench, type RulesBench } from './bench.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import type { Rule } from '../../config/rules.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
+import type { Rule } from '../../src/contract/telling.ts';
 import { openMirrorReadOnly } from '../../src/mirror/file/open.ts';
 import { openReportReader } from '../../src/reports/store.ts';
 import { gather } from '../../src/rules/gather.ts';

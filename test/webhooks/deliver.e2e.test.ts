@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { Webhook as Endpoint } from '../../config/webhooks.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
+import type { Webhook as Endpoint } from '../../src/contract/telling.ts';
 import {
   type DeliveryResult,
   deliver,

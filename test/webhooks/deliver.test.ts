@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Webhook } from '../../config/webhooks.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { openChangeFeed } from '../../src/changes/feed.ts';
+import type { Webhook } from '../../src/contract/telling.ts';
 import { closeAfter } from '../../src/db/sql.ts';
 import { pruneChanges } from '../../src/mirror/log/change-log.ts';
 import {

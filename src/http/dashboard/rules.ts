@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Channel } from '../../../config/rules.ts';
 import type { Rules } from '../../app/rules.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Channel } from '../../contract/telling.ts';
 import {
   pauseRule,
   previewLetter,

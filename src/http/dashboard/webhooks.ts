@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Webhook } from '../../../config/webhooks.ts';
 import type { Webhooks } from '../../app/webhooks.ts';
 import { iso } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Webhook } from '../../contract/telling.ts';
 import { replay, sendTestMessage } from '../../webhooks/deliver.ts';
 import type { ReceiverAnswer } from '../../webhooks/send.ts';
 import type { Delivery, WebhookState } from '../../webhooks/store.ts';
