@@ -42,7 +42,6 @@ export interface JobContext extends WorkContext {
  * as soon as an answer arrives, before the queue has ended one job and handed out the next.
  */
 export interface Turns {
-  readonly areTaken: boolean;
   /** The work may end its turn before it is done itself. */
   take<T>(work: (end: () => void) => Promise<T>): Promise<T>;
 }
@@ -51,9 +50,6 @@ export function createTurns(most: number): Turns {
   const waiting: (() => void)[] = [];
   let free = most;
   return {
-    get areTaken() {
-      return free === 0;
-    },
     async take(work) {
       if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       else free--;

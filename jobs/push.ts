@@ -25,7 +25,6 @@ export const pushJob: JobDefinition = {
   async run(context, job) {
     const id = rowOf(job);
     return await alone(context, id, async () => {
-      if (context.turns.areTaken && nextSendAt(context) === null) context.sending.client.connectAhead();
       const result = await context.turns.take(async (end) => {
         // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
         const letNextGo = async (): Promise<void> => {

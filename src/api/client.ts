@@ -2,8 +2,8 @@ import { AppError } from '../base/errors.ts';
 import type { Comment, Post } from '../contract/decode.ts';
 import type { Resource } from '../contract/endpoints.ts';
 import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
-import { readConnections, spareConnection } from './connection.ts';
-import { beforeConnecting, type CreateOutcome, type CreateRequest, create } from './create.ts';
+import { readConnections } from './connection.ts';
+import { type CreateOutcome, type CreateRequest, create } from './create.ts';
 import { follow } from './exchange.ts';
 import { toAppError } from './failure.ts';
 import { type ClientOptions, settle } from './options.ts';
@@ -35,8 +35,6 @@ export interface Client {
   search(text: string, signal?: AbortSignal): Promise<{ rows: Post[]; rejects: Reject[] }>;
   create(post: NewPost, signal?: AbortSignal): Promise<CreateOutcome>;
   createAsUser(post: NewPostAsUser, signal?: AbortSignal): Promise<CreateOutcome>;
-  /** A create follows soon: its connection is opened meanwhile. */
-  connectAhead(): void;
   /** Aborts running reads and waits for running creates, which would otherwise become unclear. */
   close(): Promise<void>;
 }
@@ -45,7 +43,6 @@ export function createClient(options: ClientOptions): Client {
   const context = settle(options);
   const connections = readConnections(context);
   const { dispatcher } = connections;
-  const spare = spareConnection(context);
   const closing = new AbortController();
   const reading = untilClosed(closing.signal);
   const sending = new Set<Promise<CreateOutcome>>();
@@ -62,7 +59,7 @@ export function createClient(options: ClientOptions): Client {
     );
   const send = async (request: CreateRequest, signal: AbortSignal | undefined): Promise<CreateOutcome> => {
     if (closing.signal.aborted) return { outcome: 'not-sent', reason: 'the client is closed' };
-    const outcome = create(context, request, signal, spare.take).finally(() => sending.delete(outcome));
+    const outcome = create(context, request, signal).finally(() => sending.delete(outcome));
     sending.add(outcome);
     return await outcome;
   };
@@ -75,13 +72,10 @@ export function createClient(options: ClientOptions): Client {
     search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
     create: (post, signal) => send({ operation: 'createPost', post }, signal),
     createAsUser: (post, signal) => send({ operation: 'createPostAsUser', post }, signal),
-    connectAhead() {
-      if (!closing.signal.aborted && beforeConnecting(context, undefined) === null) spare.open();
-    },
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new AppError('interrupted', 'The client of the upstream was closed.'));
-      await Promise.all([connections.close(), spare.close()]);
+      await connections.close();
       await Promise.allSettled(sending);
     },
   };

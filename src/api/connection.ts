@@ -13,10 +13,6 @@ export interface Connections {
 export interface FreshConnection extends Connections {
   /** True from the moment a request had TCP and TLS: from then on the upstream may have read something. */
   stood(): boolean;
-  /** Connects before there is a request. */
-  connectAhead(): void;
-  /** Whether a request may still be sent on it: it did not fail, and the upstream has neither closed it nor said a word. */
-  isUsable(): boolean;
 }
 
 /** Kept connections, for reads. */
@@ -32,92 +28,38 @@ export function readConnections(context: ClientContext): Connections {
   };
 }
 
-/** How long an upstream may be left waiting for a request on a connection: many close one after 10 s, some after 5. */
-const SPARE_MS = 3000;
-
-/**
- * The connection of the next create, opened while the one before is under way: TCP and TLS take as long as two or three answers of a
- * service that is far away. It is used for one create, as any other.
- */
-export function spareConnection(context: ClientContext) {
-  let spare: FreshConnection | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  const taken = (): FreshConnection | null => {
-    clearTimeout(timer);
-    const connection = spare;
-    spare = null;
-    if (connection?.isUsable()) return connection;
-    void connection?.close();
-    return null;
-  };
-  return {
-    open(): void {
-      if (spare?.isUsable()) return;
-      taken();
-      spare = freshConnection(context);
-      spare.connectAhead();
-      timer = setTimeout(() => void taken()?.close(), SPARE_MS).unref();
-    },
-    take: (): FreshConnection => taken() ?? freshConnection(context),
-    close: async (): Promise<void> => await taken()?.close(),
-  };
-}
-
-function freshConnection(context: ClientContext): FreshConnection {
-  let ahead: Promise<Socket> | null = null;
-  let socket: Socket | null = null;
-  let used = false;
-  let hasFailed = false;
-  let stood = false;
-  let over = false;
+export function freshConnection(context: ClientContext): FreshConnection {
+  let [used, stood, over] = [false, false, false];
   const { connect, destroy } = connector(context);
   const refused = (): void => {
     stood = false;
   };
-  const open: buildConnector.connector = (options, callback) =>
-    connect(options, (...result) => {
-      socket = result[1] && writingWhile(context.mayLeave, result[1], refused);
-      stood = !over && result[0] === null;
-      hasFailed = result[0] !== null;
-      callback(...result);
-    });
   const dispatcher = new Client(context.base.origin, {
     ...settings(context),
     connect(options, callback) {
       // The library connects again for a request that it counts as unsent. A create gets one connection only.
       if (used || over) return callback(new Error('a create is sent on one connection only'), null);
       used = true;
-      if (ahead === null) return open(options, callback);
-      ahead.then(
-        (ready) => callback(null, ready),
-        (error: Error) => callback(error, null),
-      );
+      connect(options, (...result) => {
+        if (result[1]) writeWhile(context.mayLeave, result[1], refused);
+        stood = !over && result[0] === null;
+        callback(...result);
+      });
     },
   });
   return {
     dispatcher,
-    stood: () => used && stood,
-    connectAhead() {
-      const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-      open(addressOf(context.base), (...result) =>
-        result[0] === null ? resolve(result[1]) : reject(result[0]),
-      );
-      promise.catch(() => undefined);
-      ahead = promise;
-    },
-    isUsable: () => !hasFailed && !over && !socket?.destroyed && (socket?.readableLength ?? 0) === 0,
+    stood: () => stood,
     async close() {
       over = true;
       destroy();
-      // The library knows the connection from its request on, and not before.
-      socket?.destroy();
       await dispatcher.destroy();
     },
   };
 }
 
 /** The last moment to hold a create back: the next step hands its bytes to the kernel. Nothing of it has left before. */
-function writingWhile(mayLeave: () => boolean, socket: Socket, refused: () => void): Socket {
+function writeWhile(mayLeave: () => boolean, socket: Socket, refused: () => void): void {
   const { write } = socket;
   let isWritten = false;
   socket.write = (...given: unknown[]) => {
@@ -126,17 +68,9 @@ function writingWhile(mayLeave: () => boolean, socket: Socket, refused: () => vo
       return Reflect.apply(write, socket, given);
     }
     refused();
-    socket.destroy(new Error(NOT_OURS));
+    socket.destroy(new Error('the lease of this source is not confirmed'));
     return false;
   };
-  return socket;
-}
-
-export const NOT_OURS = 'the lease of this source is not confirmed';
-
-/** The options that the library gives to its connector. */
-function addressOf({ protocol, host, hostname, port }: URL): buildConnector.Options {
-  return { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { isId, type NewPost, type NewPostAsUser } from '../contract/entities.ts';
-import type { FreshConnection } from './connection.ts';
+import { freshConnection } from './connection.ts';
 import { exchange } from './exchange.ts';
 import {
   describeAnswer,
@@ -53,9 +53,8 @@ export async function create(
   context: ClientContext,
   request: CreateRequest,
   signal: AbortSignal | undefined,
-  connection: () => FreshConnection,
 ): Promise<CreateOutcome> {
-  const early = beforeConnecting(context, signal);
+  const early = whyNotNow(context, signal);
   if (early !== null) return early;
   let secret: Secret;
   try {
@@ -63,11 +62,11 @@ export async function create(
   } catch (error) {
     return { outcome: 'not-sent', reason: shortLine(messageOf(error), 300) };
   }
-  return await sendOnce(context, request, secret, signal, connection());
+  return await sendOnce(context, request, secret, signal);
 }
 
-/** Why no connection is opened now; null where one may be. */
-export function beforeConnecting(
+/** Why nothing is sent now; null where it may be. */
+function whyNotNow(
   { rateLimit, clock }: ClientContext,
   signal: AbortSignal | undefined,
 ): CreateOutcome | null {
@@ -87,8 +86,8 @@ async function sendOnce(
   { operation, post }: CreateRequest,
   secret: Secret,
   signal: AbortSignal | undefined,
-  connection: FreshConnection,
 ): Promise<CreateOutcome> {
+  const connection = freshConnection(context);
   const limits = { totalMs: context.limits.createMs, idleMs: null };
   const request = { operation, query: '', body: JSON.stringify(post), limits, retry: false, signal };
   try {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as aTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { ClientOptions, CreateOutcome } from '../../src/api/client.ts';
-import { spareConnection } from '../../src/api/connection.ts';
+import { freshConnection } from '../../src/api/connection.ts';
 import { settle } from '../../src/api/options.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -384,87 +384,12 @@ describe('the connection of a create', () => {
     );
     const token = () => new Secret(CANARY);
     const context = settle({ baseUrl: upstream.url, auth: { kind: 'header' }, token });
-    const { dispatcher, close } = spareConnection(context).take();
+    const { dispatcher, close } = freshConnection(context);
     t.after(close);
     const send = () => dispatcher.request({ origin: upstream.url, path: '/', method: 'POST', body: '{}' });
     await (await send()).body.text();
     await assert.rejects(send(), /a create is sent on one connection only/);
     assert.equal(upstream.connections(), 1);
-  });
-});
-
-describe('a connection that is opened ahead of its create', () => {
-  it('carries it, and no other one', async (t) => {
-    const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
-    const client = clientOf(t, upstream.url);
-    client.connectAhead();
-    client.connectAhead();
-    await until('it stands', () => upstream.connections() >= 1);
-    assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
-    assert.equal(upstream.connections(), 1);
-    assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
-    assert.equal(upstream.connections(), 2);
-  });
-
-  it('is not used where the upstream has closed it', async (t) => {
-    const upstream = await startSocketServer(t, (socket, n) => {
-      if (n === 1) socket.end();
-      else socket.once('data', () => socket.end(http(200, JSON.stringify(CREATED))));
-    });
-    const client = clientOf(t, upstream.url);
-    client.connectAhead();
-    await until('both sides have closed it', () => upstream.connections() >= 1 && upstream.open() === 0);
-    assert.equal((await client.create(DRAFT)).outcome, 'confirmed');
-  });
-
-  it('is not used where the upstream has said something on it', async (t) => {
-    const upstream = await startSocketServer(t, (socket, n) => {
-      if (n === 1) socket.end(http(408, 'too slow'));
-      else socket.once('data', () => socket.end(http(200, JSON.stringify(CREATED))));
-    });
-    const context = settle({ baseUrl: upstream.url, auth: { kind: 'header' }, token: () => new Secret('') });
-    const spare = spareConnection(context);
-    spare.open();
-    const first = spare.take();
-    await until('it has arrived', () => !first.isUsable());
-    await first.close();
-  });
-
-  it('leaves it certain that nothing was sent where no request could be made', async (t) => {
-    const upstream = await startSocketServer(t, () => {});
-    const client = clientOf(t, upstream.url, { token: () => new Secret('two\nlines') });
-    client.connectAhead();
-    await until('it stands', () => upstream.open() === 1);
-    assert.equal((await client.create(DRAFT)).outcome, 'not-sent');
-    await until('it is closed', () => upstream.open() === 0);
-  });
-
-  it('is closed where no create comes in time', async (t) => {
-    const upstream = await startSocketServer(t, () => {});
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    clientOf(t, upstream.url).connectAhead();
-    await until('it stands', () => upstream.open() === 1);
-    t.mock.timers.tick(3000);
-    await until('it is closed', () => upstream.open() === 0);
-  });
-
-  it('is not opened while the upstream wants no calls', async (t) => {
-    const upstream = await startUpstream(t, (_, response) => json(response, CREATED));
-    const rateLimit = createRateLimit(fakeClock(NOW));
-    rateLimit.closeUntil(NOW + 1000);
-    const client = clientOf(t, upstream.url, { rateLimit, clock: fakeClock(NOW) });
-    client.connectAhead();
-    await client.close();
-    assert.equal(upstream.connections(), 0);
-  });
-
-  it('ends with the client', async (t) => {
-    const upstream = await startSocketServer(t, () => {});
-    const client = clientOf(t, upstream.url);
-    client.connectAhead();
-    await until('it stands', () => upstream.open() === 1);
-    await client.close();
-    await until('it is closed', () => upstream.open() === 0);
   });
 });
 

@@ -88,7 +88,6 @@ export function scriptedUpstream(clock: FakeClock): ScriptedUpstream {
     client: {
       create,
       createAsUser: create,
-      connectAhead: () => {},
       async *posts({ from = '' } = {}) {
         const shown = new Set<number>();
         for (let cursor: string | null = from; cursor !== null; ) {

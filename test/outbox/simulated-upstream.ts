@@ -164,7 +164,6 @@ export function simulatedUpstream(clock: FakeClock, random: Random, trouble: Tro
     client: {
       create,
       createAsUser: create,
-      connectAhead: () => {},
       async *posts({ from = '' } = {}) {
         for (let cursor: string | null = from; cursor !== null; ) {
           const read = page(cursor);
