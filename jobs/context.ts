@@ -34,19 +34,19 @@ export interface WorkContext {
 export interface JobContext extends WorkContext {
   backend: QueueBackend;
   dispatcher: Dispatcher;
-  turns: Turns;
+  slots: CreateSlots;
 }
 
 /**
- * Limits how many creates are under way at a time. The worker runs one job more, and that job waits here for its turn. Its request leaves
+ * Limits how many creates are under way at a time. The worker runs one job more, and that job waits here for a slot. Its request leaves
  * as soon as an answer arrives, before the queue has ended one job and handed out the next.
  */
-export interface Turns {
-  /** The work may end its turn before it is done itself. */
+export interface CreateSlots {
+  /** The work may free its slot before it is done itself. */
   take<T>(work: (end: () => void) => Promise<T>): Promise<T>;
 }
 
-export function createTurns(most: number): Turns {
+export function createSlots(most: number): CreateSlots {
   const waiting: (() => void)[] = [];
   let free = most;
   return {

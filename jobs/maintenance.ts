@@ -1,7 +1,7 @@
 import { mirrorOf } from '../src/app/place.ts';
-import { eraseExpiredRows, keepMirrorBackup, tidyMirror } from '../src/app/upkeep.ts';
+import { doMirrorHousekeeping, eraseExpiredRows, keepMirrorBackup } from '../src/app/upkeep.ts';
 import { AppError, codeOf, messageOf } from '../src/base/errors.ts';
-import { TIDYING } from '../src/upkeep/housekeeping.ts';
+import { HOUSEKEEPING } from '../src/upkeep/housekeeping.ts';
 import type { JobContext, JobDefinition } from './context.ts';
 
 /** One thing to keep in order; returns what it did, in numbers. */
@@ -24,9 +24,9 @@ const STEPS: readonly Step[] = [
       return { bytes };
     },
   },
-  ...TIDYING.map((name) => ({
+  ...HOUSEKEEPING.map((name) => ({
     name,
-    run: async ({ app }: JobContext) => ({ count: await tidyMirror(app, name) }),
+    run: async ({ app }: JobContext) => ({ count: await doMirrorHousekeeping(app, name) }),
   })),
   {
     name: 'compact the queue',

@@ -25,7 +25,7 @@ export const pushJob: JobDefinition = {
   async run(context, job) {
     const id = rowOf(job);
     return await alone(context, id, async () => {
-      const result = await context.turns.take(async (end) => {
+      const result = await context.slots.take(async (end) => {
         // The request of the row that waited for this one leaves before this one is written down, and before the rest of this job is done.
         const letNextGo = async (): Promise<void> => {
           end();

@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import { eraseExpiredRows, tidyMirror } from '../src/app/upkeep.ts';
+import { doMirrorHousekeeping, eraseExpiredRows } from '../src/app/upkeep.ts';
 import { codeOf, type ErrorCode, messageOf } from '../src/base/errors.ts';
 import { RESOURCES, type Resource } from '../src/contract/endpoints.ts';
 import type { Pass, PassMode, PassSummary } from '../src/mirror/decide/types.ts';
@@ -143,7 +143,7 @@ const MANY_NEW = 10_000;
  */
 async function mergeSoon({ app, signal }: WorkContext): Promise<void> {
   try {
-    const pages = await tidyMirror(app, 'merge the search indexes', signal);
+    const pages = await doMirrorHousekeeping(app, 'merge the search indexes', signal);
     app.log.debug({ event: 'search.merged', pages }, 'merged the search indexes');
   } catch (error) {
     if (signal.aborted) return;

@@ -14,7 +14,7 @@ import type { ResourceStatus } from '../mirror/decide/types.ts';
 import type { ReconcileResult } from '../outbox/send/reconcile.ts';
 import { refusedText } from '../outbox/store/refused.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import { type LastPass, lastSweep, type MirrorFileState, type UnderWay } from '../state/state.ts';
+import { type LastPass, lastSweep, type MirrorFileState, type SweepUnderWay } from '../state/state.ts';
 import { sizeText } from '../text/text.ts';
 import { assess, type ListProgress, MIRROR_LOST, type Progress, type WebhookProgress } from './health.ts';
 
@@ -183,7 +183,7 @@ async function queueDepth({ backend }: OpenQueue): Promise<Depth | Error | null>
 
 /** Follows sweeps of other processes by the number of pages that they write down. A number that does not grow is no sign of life. */
 function foreignPasses({ app }: WorkContext): (resource: Resource) => RunningPass | null {
-  const seen = new Map<Resource, UnderWay & { at: number }>();
+  const seen = new Map<Resource, SweepUnderWay & { at: number }>();
   return (resource) => {
     const now = app.clock.monotonic();
     const found = app.state.sweepUnderWay(resource);

@@ -98,7 +98,7 @@ async function send(context: JobContext, options: SenderOptions): Promise<void> 
   // A job that waits for the pace is not waited for, where the lock is to go to a service.
   const running = { ...context, signal };
   const workers = [
-    // One more than are sent at a time, see `Turns`, and those whose answer does not come.
+    // One more than are sent at a time, see `CreateSlots`, and those whose answer does not come.
     start(running, 'push', {
       concurrency: concurrency + 1 + mostSlow(context.sending.perMinute),
       limiter: LIMITER,

@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import { createTurns, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
+import { createSlots, type JobContext, newActivity, QUEUES, type WorkContext } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import {
   DISPATCH_JOB,
@@ -73,8 +73,8 @@ export function startService(app: App, options: ServiceOptions): Service {
   let runtime: Runtime | null = null;
   const opening = openUnlessStopped(options, stop.signal).then((backend) => {
     const dispatcher = createDispatcher({ app, backend, forgetMs: periods.forget });
-    const turns = createTurns(app.settings.pushConcurrency);
-    runtime = run({ ...work, backend, dispatcher, turns }, periods);
+    const slots = createSlots(app.settings.pushConcurrency);
+    runtime = run({ ...work, backend, dispatcher, slots }, periods);
     return runtime;
   });
   const queue = (): Runtime | null => runtime;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
+import { createSlots, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { type App, sendingContext } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
@@ -114,7 +114,7 @@ function contextFor(
     activity: newActivity(),
     retry: { firstPassMs: 0, lastPassMs: 0, busyMs: 0 },
     dispatcher: createDispatcher({ app, backend, batch, forgetMs: 20_000 }),
-    turns: createTurns(app.settings.pushConcurrency),
+    slots: createSlots(app.settings.pushConcurrency),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Job, RateLimitError } from 'bullmq';
-import { createTurns, type JobContext, newActivity } from '../../jobs/context.ts';
+import { createSlots, type JobContext, newActivity } from '../../jobs/context.ts';
 import { createDispatcher } from '../../jobs/dispatch.ts';
 import { pushJob, rowOf } from '../../jobs/push.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
@@ -103,14 +103,14 @@ describe('a row that the queue hands out while another is on its way', () => {
     });
 });
 
-describe('what is done in turns', () => {
-  it('runs in order with one job a turn, and a turn ends once', async () => {
-    const turns = createTurns(2);
+describe('the slots of creates', () => {
+  it('hold one job each, in order, and are freed once', async () => {
+    const slots = createSlots(2);
     const began: string[] = [];
     const gates = ['a', 'b', 'c', 'd'].map((name) => ({ name, ...Promise.withResolvers<void>() }));
     const ends: (() => void)[] = [];
     const done = gates.map(({ name, promise }) =>
-      turns.take(async (end) => {
+      slots.take(async (end) => {
         began.push(name);
         ends.push(end);
         await promise;
@@ -122,15 +122,15 @@ describe('what is done in turns', () => {
     ends[0]?.();
     ends[0]?.();
     await setImmediate();
-    assert.deepEqual(began, ['a', 'b', 'c'], 'one turn for one that ended');
+    assert.deepEqual(began, ['a', 'b', 'c'], 'one slot for one that ended');
     for (const { resolve } of gates) resolve();
     assert.deepEqual(await Promise.all(done), ['a', 'b', 'c', 'd']);
     await assert.rejects(
-      turns.take(() => Promise.reject(new Error('failed'))),
+      slots.take(() => Promise.reject(new Error('failed'))),
       /failed/,
     );
-    const more = [1, 2, 3].map((n) => turns.take(async () => n));
-    assert.deepEqual(await Promise.all(more), [1, 2, 3], 'a turn that failed is over as well');
+    const more = [1, 2, 3].map((n) => slots.take(async () => n));
+    assert.deepEqual(await Promise.all(more), [1, 2, 3], 'a slot of work that failed is free as well');
   });
 });
 
@@ -154,7 +154,7 @@ function benchOf(t: TestContext) {
     app: { gate: sending.gate, clock, log },
     sending,
     activity: newActivity(),
-    turns: createTurns(1),
+    slots: createSlots(1),
     metrics: createMetrics(),
   } as unknown as JobContext;
   return { ...bench, context };

@@ -1,6 +1,6 @@
 import { foldedName } from '../../../text/text.ts';
 import type { Column, Kind } from './facts.ts';
-import { FIELDS, type Field, type Lost } from './rows.ts';
+import { FIELDS, type Field, type NotCarriedOver } from './rows.ts';
 import {
   CLOSING,
   COMMENTS,
@@ -111,7 +111,7 @@ export function stateRole({ name, kind }: Column): 'state' | 'closing' | null {
 }
 const NO_STATE: ReadonlySet<Kind> = new Set(['addresses', 'links', 'times', 'numbers', 'ids', 'sentences']);
 
-const LOST: readonly [Lost, Vocabulary][] = [
+const LOST: readonly [NotCarriedOver, Vocabulary][] = [
   ['comments', COMMENTS],
   ['votes', VOTES],
   ['tags', TAGS],
@@ -119,7 +119,7 @@ const LOST: readonly [Lost, Vocabulary][] = [
 ];
 
 /** What the API does not take. */
-export function lostRole(column: Column): Lost | null {
+export function lostRole(column: Column): NotCarriedOver | null {
   if (column.kind === 'times') return 'dates';
   if (isQuestion(column)) return null;
   if (VISIBILITY.has(column.name) && column.kind === 'labels') return 'who may see a row';

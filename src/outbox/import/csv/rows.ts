@@ -74,7 +74,14 @@ export interface RefusedRow {
 export type CsvRow = AcceptedRow | RefusedRow;
 
 /** What a column holds that the API does not take. */
-export type Lost = 'votes' | 'dates' | 'statuses' | 'comments' | 'tags' | 'attachments' | 'who may see a row';
+export type NotCarriedOver =
+  | 'votes'
+  | 'dates'
+  | 'statuses'
+  | 'comments'
+  | 'tags'
+  | 'attachments'
+  | 'who may see a row';
 
 /** What the columns of a file were found to be. */
 export interface FoundColumns {
@@ -83,7 +90,7 @@ export interface FoundColumns {
   /** Those that say how far a post is. */
   stateColumns: StateColumn[];
   /** What the file has and the API does not take, with the columns. */
-  lostColumns: { what: Lost; headers: string[] }[];
+  lostColumns: { what: NotCarriedOver; headers: string[] }[];
   /** Columns that could be the title as well as the one that is used. */
   otherTitles: string[];
 }
