@@ -6,7 +6,7 @@ import { openSearchReads } from '../../src/search/search.ts';
 import type { SimilarRequest } from '../../src/search/similar.ts';
 import { CsvParser } from '../../src/text/csv.ts';
 import { distinctWords, likeness } from '../../src/text/words.ts';
-import { tidy } from '../../src/upkeep/housekeeping.ts';
+import { doHousekeeping } from '../../src/upkeep/housekeeping.ts';
 import { median } from '../frame/numbers.ts';
 import { interleaved } from '../frame/repeat.ts';
 import type { Bench, BenchSet, Row, Series } from '../frame/set.ts';
@@ -196,7 +196,7 @@ const COMMON_WORDS = 20;
 /** As the service asks: one process, an index that housekeeping has merged. */
 async function timesOf(bench: Bench): Promise<Row[]> {
   const { path, upstream, posts } = await largeMirror(bench, bench.scale(LARGE));
-  tidy({ path, upstream, step: 'merge the search indexes', now: Date.now(), changesKeepMs: 0 });
+  doHousekeeping({ path, upstream, step: 'merge the search indexes', now: Date.now(), changesKeepMs: 0 });
   const search = openSearchReads({ path, upstream });
   const random = createRandom(7);
   const common = zipfLanguage().words.slice(0, COMMON_WORDS);

@@ -4,12 +4,12 @@ import type { Resource } from '../contract/endpoints.ts';
 import type { NewPost, NewPostAsUser } from '../contract/entities.ts';
 import { readConnections } from './connection.ts';
 import { type CreateOutcome, type CreateRequest, create } from './create.ts';
-import { follow } from './exchange.ts';
+import { linkAbort } from './exchange.ts';
 import { toAppError } from './failure.ts';
-import { type ClientOptions, settle } from './options.ts';
+import { type ClientOptions, clientContextOf } from './options.ts';
 import {
-  decoded,
-  describe,
+  decodedPage,
+  describePage,
   LISTS,
   type List,
   type Page,
@@ -40,7 +40,7 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const context = settle(options);
+  const context = clientContextOf(options);
   const connections = readConnections(context);
   const { dispatcher } = connections;
   const closing = new AbortController();
@@ -55,7 +55,8 @@ export function createClient(options: ClientOptions): Client {
     walkPages<T>(
       (cursor, number, signal, isGuess) => read(list, cursor, number, signal, isGuess),
       options,
-      (failure, { cursor, number }) => toAppError(failure, describe(list, cursor, number), context.base.host),
+      (failure, { cursor, number }) =>
+        toAppError(failure, describePage(list, cursor, number), context.base.host),
     );
   const send = async (request: CreateRequest, signal: AbortSignal | undefined): Promise<CreateOutcome> => {
     if (closing.signal.aborted) return { outcome: 'not-sent', reason: 'the client is closed' };
@@ -68,7 +69,7 @@ export function createClient(options: ClientOptions): Client {
     posts: (options) => pages(LISTS.posts, options),
     comments: (options) => pages(LISTS.comments, options),
     page: async <R extends Resource>(resource: R, cursor: string, signal?: AbortSignal) =>
-      decoded(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
+      decodedPage(await read<RowOf<R>>(LISTS[resource] as unknown as List<RowOf<R>>, cursor, 1, signal)),
     search: (text, signal) => reading(signal, (linked) => readSearch(context, dispatcher, text, linked)),
     create: (post, signal) => send({ operation: 'createPost', post }, signal),
     createAsUser: (post, signal) => send({ operation: 'createPostAsUser', post }, signal),
@@ -88,7 +89,7 @@ function untilClosed(closed: AbortSignal) {
     work: (linked: AbortSignal) => Promise<T>,
   ): Promise<T> => {
     const controller = new AbortController();
-    const unlink = [follow(closed, controller), follow(signal, controller)];
+    const unlink = [linkAbort(closed, controller), linkAbort(signal, controller)];
     try {
       controller.signal.throwIfAborted();
       return await work(controller.signal);

@@ -194,7 +194,7 @@ function startTimeout({ totalMs, idleMs }: TimeLimits, parent: AbortSignal | und
   };
   const idle = idleMs === null ? null : idleTimer(idleMs, () => steps, expire);
   const total = setTimeout(() => expire(`it was not complete after ${seconds(totalMs)}`), totalMs);
-  const unlink = follow(parent, controller);
+  const unlink = linkAbort(parent, controller);
   return {
     signal: controller.signal,
     progress() {
@@ -232,7 +232,7 @@ function idleTimer(idleMs: number, steps: () => number, expire: (clause: string)
 }
 
 /** Aborts `controller` with its parent's reason; returns how to let go, as a parent may live for weeks. */
-export function follow(parent: AbortSignal | undefined, controller: AbortController): () => void {
+export function linkAbort(parent: AbortSignal | undefined, controller: AbortController): () => void {
   if (parent === undefined) return () => {};
   const abort = (): void => controller.abort(parent.reason);
   if (parent.aborted) abort();

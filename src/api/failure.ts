@@ -5,8 +5,8 @@ import type { Secret } from '../base/secret.ts';
 import { type Header, isTransientStatus, waitAsked } from './retry.ts';
 
 /**
- * What went wrong in one exchange, before anyone knows which page it was for. Never leaves this folder.
- * Its words end in logs and tables that no erasure reaches, so they hold nothing that the upstream sent.
+ * What went wrong in one exchange. Other folders get an AppError that names the page too. The words of both end in logs and tables that no
+ * erasure reaches, so they hold nothing that the upstream sent.
  */
 export class Failure extends Error {
   override readonly name = 'Failure';

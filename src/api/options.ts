@@ -95,7 +95,7 @@ export interface ClientContext {
   divertedInRow: { creates: number };
 }
 
-export function settle(options: ClientOptions): ClientContext {
+export function clientContextOf(options: ClientOptions): ClientContext {
   if (options.auth.kind === 'query' && options.auth.parameter === '') {
     throw new AppError('usage', 'The name of the query parameter that carries the token is empty.');
   }

@@ -10,15 +10,15 @@ export type CallKind = (typeof CALL_KINDS)[number];
 export interface RateLimit {
   /** The upstream refused calls of these kinds until then. */
   closeUntil(time: number, kinds?: readonly CallKind[]): void;
-  /** Until when no such call may go out, on our clock, by the upstream's own word or the circuit breaker's; null when it may. Creates unless given. */
+  /** Until when no call of this kind may go out, because the upstream or the circuit breaker says so; null where it may. Creates unless given. */
   closedUntil(now: number, kind?: CallKind): number | null;
   /** Resolves when a read may go out. Rejects without waiting if that is later than `maxWaitMs`. */
   pass(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
-  /** Until when the circuit breaker alone keeps creates back: the upstream asked for nothing then, it only does not answer. */
+  /** Until when the circuit breaker alone keeps creates back: the upstream does not answer, and has asked for no wait. */
   outageUntil(now: number): number | null;
   /** No create goes out for so long: something before the service answers in its place. */
   holdCreates(ms: number): void;
-  /** What one request came to: a status, or null where no answer came; and why it is no answer, which is said again while no request may go out. */
+  /** Takes the status of a request, or null where no answer came, and why. The reason is repeated while no request may go out. */
   record(status: number | null, trouble?: string): void;
   /** Since when, on the monotonic clock, no request was answered, and why the last was not; null where it was, or the upstream asked us to wait. */
   unanswered(): { since: number; why: string } | null;
@@ -85,7 +85,7 @@ export function createRateLimit(
       for (let opens = closedUntil(0, 'reads'); opens !== null; opens = closedUntil(0, 'reads')) {
         if (opens > maxWaitMs)
           throw askedWait('reads') > 0
-            ? throttled(clock.now() + opens)
+            ? throttledFailure(clock.now() + opens)
             : new Failure('unreachable', unanswered?.why ?? 'the upstream does not answer');
         await clock.sleep(opens, signal);
       }
@@ -103,7 +103,7 @@ function leftOf({ askedAt, until }: Closing, now: number): number {
   return until - now;
 }
 
-export function throttled(until: number, httpStatus: number | null = null): Failure {
+export function throttledFailure(until: number, httpStatus: number | null = null): Failure {
   const moment = new Date(until).toISOString();
   return new Failure('throttled', `the upstream asked us not to call before ${moment}`, {
     httpStatus,

@@ -17,7 +17,7 @@ import { endpointOf, exchange } from './exchange.ts';
 import { describeBody, Failure, shortHash, statusFailure, toAppError } from './failure.ts';
 import { cursorOf, withoutCredentials } from './next.ts';
 import { authParameter, type ClientContext } from './options.ts';
-import { throttled } from './rate-limit.ts';
+import { throttledFailure } from './rate-limit.ts';
 import { backoffMs, waitAsked } from './retry.ts';
 
 export interface Reject {
@@ -56,7 +56,7 @@ export interface ReceivedPage<T> extends Omit<Page<T>, 'rows' | 'rejects'> {
   decode(): Pick<Page<T>, 'rows' | 'rejects'>;
 }
 
-export function decoded<T>({ decode, ...page }: ReceivedPage<T>): Page<T> {
+export function decodedPage<T>({ decode, ...page }: ReceivedPage<T>): Page<T> {
   return { ...page, ...decode() };
 }
 
@@ -83,7 +83,7 @@ export async function readPage<T>(
   const { operation } = list;
   const { number, signal, isGuess } = place;
   const cursor = checkCursor(place.cursor, context);
-  const request = { operation, query: cursor, what: describe(list, cursor, number), signal, isGuess };
+  const request = { operation, query: cursor, what: describePage(list, cursor, number), signal, isGuess };
   return await read(context, dispatcher, request, ({ json, text, bytes, serverTime, ageMs, secret }) => {
     const envelope = openEnvelope(json, context.limits.maxRows);
     const rules = {
@@ -137,7 +137,7 @@ export async function readSearch(
  * `Listing posts, page 3 (page=3)`. A walk that begins in the middle, or a page read on its own, has no number worth telling.
  * A cursor is the upstream's own text: it is shown only where it is nothing but numbers.
  */
-export function describe({ name }: List<unknown>, cursor: string, number: number): string {
+export function describePage({ name }: List<unknown>, cursor: string, number: number): string {
   if (cursor === '') return `Listing ${name}, page ${number},`;
   const place = describeCursor(cursor);
   return number === 1 ? `Listing ${name} from ${place},` : `Listing ${name}, page ${number} (${place}),`;
@@ -249,7 +249,7 @@ async function attemptRead(
 const TOO_DEEP = `the answer has lists or objects within each other more than ${MOST_LEVELS} levels deep`;
 
 function refuseLongWait({ clock, retry }: ClientContext, { waitMs, httpStatus }: Failure): void {
-  if (waitMs !== null && waitMs > retry.maxWaitMs) throw throttled(clock.now() + waitMs, httpStatus);
+  if (waitMs !== null && waitMs > retry.maxWaitMs) throw throttledFailure(clock.now() + waitMs, httpStatus);
 }
 
 async function waitBeforeRetry(
@@ -283,7 +283,7 @@ function checkRows(rows: unknown[], maxRows: number): unknown[] {
   throw new Failure('protocol', `the answer has ${rows.length} rows; ${maxRows} are allowed`);
 }
 
-/** Only a page with a row that cannot be taken is parsed exactly, which takes five times as long: a number that parsing rounds is refused. */
+/** A number that parsing rounds is refused. To parse exactly takes five times as long, so only a page with a refused row is parsed so. */
 function decodeRows<T>(
   raws: unknown[],
   exactly: () => unknown[],

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../base/errors.ts';
 import { grouped } from '../text/text.ts';
-import { follow } from './exchange.ts';
+import { linkAbort } from './exchange.ts';
 import { Failure, shortHash } from './failure.ts';
-import { decoded, type Page, type ReceivedPage } from './read.ts';
+import { decodedPage, type Page, type ReceivedPage } from './read.ts';
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
@@ -19,12 +19,9 @@ export interface WalkOptions {
  */
 const TURNS_TO_SEND = 3;
 
-/** A service that leaves out rows after it has cut the list into pages shows pages without a row, many in a row where all are hidden. */
+/** A service that hides rows after it has cut the list into pages shows empty pages, often many of them side by side. */
 const MOST_EMPTY = 1000;
-/**
- * Rows that are inserted above shift the list down, so that pages repeat what was read: as many as brought something new, and no more.
- * These come on top, for a list that moves a little besides.
- */
+/** New rows shift a list down, so that pages repeat what was read: at most as many pages as brought something new, and these few more. */
 const MORE_REPEATED = 3;
 
 export async function* walkPages<T extends { id: number }>(
@@ -44,7 +41,7 @@ export async function* walkPages<T extends { id: number }>(
       // Before the rows are decoded and worked on, so that the upstream works meanwhile.
       if (leadsBack === null) pages.prepare(received);
       for (let turn = 0; turn < TURNS_TO_SEND; turn++) await setImmediate();
-      const page = decoded(received);
+      const page = decodedPage(received);
       const { problem, repeated } = check.rows(page);
       if (leadsBack ?? problem) throw explain((leadsBack ?? problem) as Failure, page);
       yield repeated.size === 0 ? page : { ...page, repeated };
@@ -172,7 +169,7 @@ interface Pending<T> {
 function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | undefined): Ahead<T> {
   const pending = new Map<string, Pending<T>>();
   let controller = new AbortController();
-  let unlink = follow(signal, controller);
+  let unlink = linkAbort(signal, controller);
   let predict = ahead > 1;
 
   const begin = (cursor: string, number: number, guessed: boolean): Pending<T> => {
@@ -195,7 +192,7 @@ function fetchAhead<T>(read: ReadPage<T>, ahead: number, signal: AbortSignal | u
   const dropAll = (): void => {
     stop();
     controller = new AbortController();
-    unlink = follow(signal, controller);
+    unlink = linkAbort(signal, controller);
   };
 
   return {

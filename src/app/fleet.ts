@@ -75,7 +75,7 @@ export async function prepareFolder(
   writeMark(dataDir, { epoch: taking.epoch, isWhole: false });
 }
 
-/** Of a folder whose rows are all in the copy only the latest is kept, as space would run out otherwise. Others stay for a person. */
+/** Renames the folder. One whose rows are all in the copy replaces the last such folder, to save space. Others stay until a person removes them. */
 function putAside({ dataDir, mirrorPath }: Settings): { folder: string; mirror: string; isWhole: boolean } {
   const isWhole = readMark(dataDir)?.isWhole === true;
   const at = new Date().toISOString().replaceAll(/[:.]/g, '-');

@@ -24,7 +24,7 @@ function fileOf(path: string): string {
   return isLink ? realpathSync(path) : path;
 }
 
-/** What the service opens for its pages. They say themselves when nothing is accepted. */
+/** The purpose for which the service opens a store for its pages. The pages themselves say where the source runs on another machine. */
 export const SERVICE = 'start';
 
 export function holder(purpose: string): string {

@@ -49,7 +49,7 @@ function lastPublishedPath({ dataDir }: Settings): string {
   return join(dataDir, 'published.json');
 }
 
-/** A file that cannot be read or written costs nothing but what a person is told while PostgreSQL is away. */
+/** Without this file people are not told how old the copy is while PostgreSQL is away. Nothing else depends on it. */
 export function lastPublished(path: string): PublisherDeps['last'] {
   return {
     read() {
@@ -83,7 +83,7 @@ export interface CopyState {
   behind: number;
   /** When its rows were read. */
   readAt: string;
-  /** Why this mirror does not write it. */
+  /** Another mirror writes it, or wrote it last. */
   isOther: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/load.ts';
 import { openMirrorReadOnly } from '../mirror/file/open.ts';
 import { limitQueries, type QueryPart, type QueryRequest } from '../query/run.ts';
-import { refuseTooMany } from '../query/together.ts';
+import { refuseTooManySources } from '../query/together.ts';
 import { mirrorOf } from './place.ts';
 
 export type AskMirror = (
@@ -19,7 +19,7 @@ export function openQueries(settings: Settings, atOnce: number): AskMirror {
 
 /** SQL on the mirrors of several sources at once. */
 export function openQueriesTogether(all: readonly Settings[]): AskMirror {
-  refuseTooMany(all);
+  refuseTooManySources(all);
   const path = all.map((settings) => {
     openMirrorReadOnly(mirrorOf(settings)).close();
     return { name: settings.source ?? '', path: mirrorOf(settings).path };

@@ -48,7 +48,7 @@ function allSources(input: LoadInput): readonly ConfiguredSource[] {
   return loadSources(ofAll)?.all ?? [];
 }
 
-/** The file of rules. Sources may share one: then the first of them sends what is over all. */
+/** The file of rules. Where sources share one, the first of them sends the messages about all sources. */
 function fileOf(settings: Settings, input: LoadInput) {
   const { rulesFile, timeZone, smtpUrl, mailFrom, source } = settings;
   const { cwd } = input;

@@ -8,7 +8,7 @@ import { openToldStore, type ToldStore } from '../segments/told.ts';
 import { refuseOutsideLease } from './lease.ts';
 import { holder, mirrorOf, SERVICE } from './place.ts';
 
-/** The customers that were imported, to be renewed or removed. */
+/** The imported customers, for writing. */
 export function openSegments(settings: Settings, purpose: string): SegmentStore {
   if (purpose !== SERVICE) refuseOutsideLease(settings);
   makeFolder(settings.dataDir);
@@ -16,16 +16,16 @@ export function openSegments(settings: Settings, purpose: string): SegmentStore 
 }
 
 /** Who was told of what was delivered. */
-export function openTold(settings: Settings): ToldStore {
+export function openToldPeople(settings: Settings): ToldStore {
   return openToldStore(mirrorOf(settings));
 }
 
-/** Posts of customers, for people who look. */
+/** Posts of customers, for reading. */
 export function openBrowsing(settings: Settings): ReturnType<typeof openBrowseReads> {
   return openBrowseReads(mirrorOf(settings));
 }
 
-/** The same for people who only look. */
+/** The imported customers, for reading. */
 export function viewSegments(settings: Settings): SegmentsState {
   return closeAfter(openMirrorReadOnly(mirrorOf(settings)), segmentsState);
 }

@@ -4,12 +4,12 @@ import type { Settings } from '../../config/load.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
-import { eraseExpired, type Retained } from '../erasure/retention.ts';
+import { eraseExpired, type RetentionResult } from '../erasure/retention.ts';
 import { type ErasureStore, openErasureStore } from '../erasure/store/store.ts';
 import { openMirrorStore } from '../mirror/store/store.ts';
 import { type Backup, backUp, keepBackup, keptBackup } from '../upkeep/backup.ts';
-import { doChore } from '../upkeep/chores.ts';
-import type { TidyRequest } from '../upkeep/housekeeping.ts';
+import { runFileTask } from '../upkeep/file-tasks.ts';
+import type { HousekeepingRequest } from '../upkeep/housekeeping.ts';
 import { holder, mirrorOf } from './place.ts';
 
 /** What of an open app upkeep needs. */
@@ -19,13 +19,13 @@ interface Keeper {
 }
 
 /** One piece of housekeeping on the mirror's file. */
-export async function tidyMirror(
+export async function doMirrorHousekeeping(
   { settings, clock }: Keeper,
-  step: TidyRequest['step'],
+  step: HousekeepingRequest['step'],
   signal?: AbortSignal,
 ): Promise<number> {
   const when = { now: clock.now(), changesKeepMs: settings.changesKeep };
-  return await doChore({ chore: 'tidy', ...mirrorOf(settings), step, ...when }, signal);
+  return await runFileTask({ task: 'housekeeping', ...mirrorOf(settings), step, ...when }, signal);
 }
 
 /** Rebuilds the packed columns of reports from the rows of the mirror, and finishes its indexes. */
@@ -56,7 +56,7 @@ export function openErasure(settings: Settings, purpose: string): Erasure {
     store: openErasureStore({ ...mirror, holder: holder(purpose) }),
     async compact(signal) {
       try {
-        return (await doChore({ chore: 'compact', ...mirror }, signal)).isClean;
+        return (await runFileTask({ task: 'compact', ...mirror }, signal)).isClean;
       } catch (error) {
         if (codeOf(error) === 'busy') return false;
         throw error;
@@ -66,7 +66,10 @@ export function openErasure(settings: Settings, purpose: string): Erasure {
 }
 
 /** Erases the deleted rows whose time is up, for the housekeeping of the service. */
-export async function eraseExpiredRows({ settings, clock }: Keeper, signal: AbortSignal): Promise<Retained> {
+export async function eraseExpiredRows(
+  { settings, clock }: Keeper,
+  signal: AbortSignal,
+): Promise<RetentionResult> {
   const { store, compact } = openErasure(settings, 'retention');
   try {
     return await eraseExpired(store, { keepMs: settings.retentionDeleted, clock, signal, compact });

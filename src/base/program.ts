@@ -5,7 +5,7 @@ import { AppError, messageOf } from './errors.ts';
 /** The checkout runs TypeScript, the package what it was compiled to. */
 const IS_COMPILED = import.meta.filename.endsWith('.js');
 
-export const CALLED = IS_COMPILED ? 'feedback-mirror' : 'npx feedback-mirror';
+export const COMMAND_NAME = IS_COMPILED ? 'feedback-mirror' : 'npx feedback-mirror';
 
 /**
  * A file of this program that is named in a string: a child process, a thread, SQL, something that is served. Named as in the

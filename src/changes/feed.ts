@@ -171,7 +171,7 @@ function gone(why: string): AppError {
 }
 
 /** Rows that changed, each once, to be read as they are now; also authors, whom comments of a first sweep show without a change. */
-export interface Touched {
+export interface TouchedRows {
   next: string;
   isLast: boolean;
   ids: Record<Exclude<Subject, 'sync'>, number[]>;
@@ -182,7 +182,7 @@ export interface Touched {
 }
 
 /** For a consumer that keeps copies of the rows and not of their story. Call it in the transaction that then reads the rows. */
-export function touchedRows(db: Db): (since: string, limit: number) => Touched {
+export function touchedRows(db: Db): (since: string, limit: number) => TouchedRows {
   const positions = feedPositions(db);
   const stored = db.prepare<[number, number], StoredChange>(`
     SELECT n, at, type, id, version, detail FROM changes WHERE n > ? ORDER BY n LIMIT ?`);
@@ -192,8 +192,8 @@ export function touchedRows(db: Db): (since: string, limit: number) => Touched {
   const authors = { posts: authorsOf('posts'), comments: authorsOf('comments') };
   return (since, limit) => {
     const rows = stored.all(positions.check(since), limit);
-    const ids: Touched['ids'] = { post: [], comment: [], user: [], board: [], status: [], outbox: [] };
-    const erased: Touched['erased'] = { post: [], comment: [] };
+    const ids: TouchedRows['ids'] = { post: [], comment: [], user: [], board: [], status: [], outbox: [] };
+    const erased: TouchedRows['erased'] = { post: [], comment: [] };
     const mirrored: Resource[] = [];
     for (const { type, id, detail } of rows) {
       const subject = type.split('.', 1)[0] as Subject;

@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Erased, ErasurePreview } from '../erasure/erase.ts';
 import type { UntouchedFiles } from '../erasure/files.ts';
-import type { Whom } from '../erasure/store/store.ts';
+import type { PersonKey } from '../erasure/store/store.ts';
 import type { ErasedCounts } from '../mirror/suppression/person.ts';
 import { counted } from '../text/text.ts';
 import {
@@ -79,7 +79,7 @@ async function withErasure(context: Context, work: (deps: Deps) => Promise<void>
 
 async function erasePerson(
   { context, flow, app, erasure }: Deps,
-  asked: Whom,
+  asked: PersonKey,
   flags: EraseFlags,
 ): Promise<void> {
   const { settings, signal } = context;
@@ -119,7 +119,7 @@ function isUnknown({ isSuppressed, users, unsettled, counts }: ErasurePreview): 
   return !isSuppressed && users.length + unsettled.length === 0 && isEmpty;
 }
 
-function unknown(whom: Whom): AppError {
+function unknown(whom: PersonKey): AppError {
   return new AppError(
     'partial',
     `the mirror holds nothing of ${nameOf(whom)}: nothing was erased, and nothing is kept from coming in`,
@@ -127,7 +127,7 @@ function unknown(whom: Whom): AppError {
   );
 }
 
-function nameOf(whom: Whom): string {
+function nameOf(whom: PersonKey): string {
   return typeof whom === 'string' ? whom.trim() : `user ${whom}`;
 }
 
@@ -229,7 +229,7 @@ function unfinishedText({ underWay, unsettled, isClean }: Erased): string[] {
   return lines;
 }
 
-async function lift({ context, flow, erasure }: Deps, whom: Whom): Promise<void> {
+async function lift({ context, flow, erasure }: Deps, whom: PersonKey): Promise<void> {
   const lifted = flow.liftSuppression(erasure.store, whom);
   const text = lifted
     ? 'taken off the suppression list; the next sweep brings back what the upstream shows'

@@ -5,7 +5,7 @@ import { integer, oneOf, duration as parseDuration } from '../../config/parse.ts
 import { AppError } from '../base/errors.ts';
 import type { More, SqlValue } from '../query/run.ts';
 import type { ReadableTable } from '../query/schema.ts';
-import { bytesText, csvLine, isNumber, numberText } from '../query/text.ts';
+import { bytesText, csvLine, isSqlNumber, numberText } from '../query/text.ts';
 import { counted, grouped } from '../text/text.ts';
 import {
   type Context,
@@ -172,7 +172,7 @@ function tablePrinter({ print }: Output): Printer {
     rows: (rows) => void all.push(...rows),
     end(isWhole) {
       if (names.length === 0 || (!isWhole && all.length === 0)) return;
-      const aligns = names.map((_, i) => (all.every((row) => isNumber(row[i])) ? 'right' : 'left'));
+      const aligns = names.map((_, i) => (all.every((row) => isSqlNumber(row[i])) ? 'right' : 'left'));
       print(draw([names.map((name) => cut(name, LONGEST_CELL)), ...all.map((row) => row.map(cell))], aligns));
     },
     notes: () => [
@@ -188,7 +188,7 @@ const VISIBLE: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' 
 /** No character that moves the cursor or hides others, and no text that looks like something else. */
 function cellText(value: SqlValue): string {
   if (value === null) return 'NULL';
-  if (isNumber(value)) return numberText(value);
+  if (isSqlNumber(value)) return numberText(value);
   if (typeof value !== 'string') return bytesText(value);
   if (value === 'NULL') return "'NULL'";
   return cellLine(value.replace(/[\n\r\t]/g, (sign) => VISIBLE[sign] ?? sign));
@@ -244,7 +244,7 @@ function objectText(names: string[]): (row: SqlValue[]) => string {
 
 function jsonText(value: SqlValue): string {
   if (value === null) return 'null';
-  if (isNumber(value)) return numberText(value);
+  if (isSqlNumber(value)) return numberText(value);
   return JSON.stringify(typeof value === 'string' ? value : bytesText(value));
 }
 

@@ -131,11 +131,11 @@ async function report(
 
 /** After the list was printed: one that could not be written was not sent either. */
 async function markTold({ settings, say }: Context, { rows, people = [] }: ReportResult): Promise<void> {
-  const [{ openTold }, { whoAmI }] = await Promise.all([
+  const [{ openToldPeople }, { whoAmI }] = await Promise.all([
     import('../app/segments.ts'),
     import('./segments.ts'),
   ]);
-  await using store = closing(openTold(settings));
+  await using store = closing(openToldPeople(settings));
   const reached = rows.map(({ post_ids }, i) => ({
     user: people[i] ?? 0,
     posts: String(post_ids).split(' ').map(Number),

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { CALLED } from '../base/program.ts';
+import { COMMAND_NAME } from '../base/program.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Trouble } from '../mirror/decide/troubles.ts';
 import { grouped } from '../text/text.ts';
@@ -22,7 +22,7 @@ export async function closeAll(opened: Closer[], log: Logger): Promise<void> {
 
 /** What a person who has started the service can do next. */
 export function welcome(url: string, command: string): string {
-  return `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${CALLED} ${command}`;
+  return `Dashboard: ${url}/\nStop with Ctrl-C, or from elsewhere with: kill ${process.pid}\nIn another terminal: ${COMMAND_NAME} ${command}`;
 }
 
 interface Announcement {

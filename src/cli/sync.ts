@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { AppError, codeOf } from '../base/errors.ts';
 import { RESOURCES, type Resource } from '../contract/endpoints.ts';
-import type { Retained } from '../erasure/retention.ts';
+import type { RetentionResult } from '../erasure/retention.ts';
 import { UNIQUE_ORDER } from '../mirror/decide/list-notes.ts';
 import type { Pass, PassSummary, ResourceStatus } from '../mirror/decide/types.ts';
 import type { SyncOutcome, SyncRequest } from '../mirror/sweep/engine.ts';
@@ -57,7 +57,7 @@ async function sync(context: Context, wanted: SyncRequest[]): Promise<void> {
   if (!context.settings.baseUrl) context.remark(SANDBOX_NOTE);
   const progress = await openProgress(context);
   const outcomes: Outcome[] = [];
-  let erased: Retained | null = null;
+  let erased: RetentionResult | null = null;
   try {
     for (const request of wanted) outcomes.push(await onePass(context, app, progress, request));
     erased = await eraseExpired(context, app, outcomes);
@@ -82,7 +82,11 @@ interface Doubled {
 }
 
 /** Erases deleted rows whose time is up: without a service no other process does it. */
-async function eraseExpired(context: Context, app: App, outcomes: Outcome[]): Promise<Retained | null> {
+async function eraseExpired(
+  context: Context,
+  app: App,
+  outcomes: Outcome[],
+): Promise<RetentionResult | null> {
   const hasSwept = outcomes.some((outcome) => outcome.done && outcome.summary.mode === 'sweep');
   if (!hasSwept || context.settings.retentionDeleted === 'never') return null;
   const { eraseExpiredRows } = await import('../app/upkeep.ts');
@@ -190,7 +194,12 @@ function whatIsKept(resource: Resource, error: unknown): string {
   return `The sweep of ${resource} stopped on its way. What it read is kept, nothing was deleted; the next one ${next}.`;
 }
 
-function report(context: Context, outcomes: Outcome[], erased: Retained | null, accepting: boolean): void {
+function report(
+  context: Context,
+  outcomes: Outcome[],
+  erased: RetentionResult | null,
+  accepting: boolean,
+): void {
   const passed = outcomes.filter((outcome) => outcome.done);
   const skipped = outcomes.flatMap((outcome): string[] => (outcome.done ? [] : [outcome.reason]));
   const summaries = passed.map(({ summary }) => summary);
@@ -259,7 +268,7 @@ function doubledText({ row, state, posts }: Doubled): string {
   return `Row ${row} of the outbox made ${own}, and ${others.join(' and ')} may be a second post of it; ${see}`;
 }
 
-function erasedText(erased: Retained | null): string[] {
+function erasedText(erased: RetentionResult | null): string[] {
   if (!erased || erased.posts + erased.comments + erased.outbox === 0) return [];
   const { posts, comments, outbox } = erased;
   const what = [counted(posts, 'post'), counted(comments, 'comment'), counted(outbox, 'outbox row')];

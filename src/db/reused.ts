@@ -9,7 +9,7 @@ export interface RowIdentity {
 }
 
 /** A service may give the number of a deleted row to a new one. A row with another date, or made after the number was first seen, is another row. */
-export function isAnother(old: RowIdentity, { created, creator }: Post | Comment): boolean {
+export function hasReusedNumber(old: RowIdentity, { created, creator }: Post | Comment): boolean {
   if (isSameMoment(old.created, created)) return false;
   return old.creatorId !== creator.id || (toInstant(created) ?? '') > old.firstSeenAt;
 }

@@ -20,13 +20,13 @@ export function immediate<A extends unknown[], R>(db: Database, work: (...args: 
   return (...args) => run.immediate(...args) as R;
 }
 
-/** Changes with every write of another connection. */
+/** Returns a number that changes with every write of another connection. */
 export function dataVersion(db: Database): () => number {
   const version = scalar(db)<[], number>('PRAGMA data_version');
   return () => version.get() ?? 0;
 }
 
-/** What was read, until another connection has written. */
+/** Keeps what was read until another connection writes. */
 export function keptUntilWritten<T>(db: Database, read: () => T): () => T {
   const version = dataVersion(db);
   let kept: { version: number; value: T } | undefined;
@@ -47,7 +47,7 @@ export function countRows(db: Database, table: string): number {
   return scalar(db)<[], number>(`SELECT count(*) FROM ${table}`).get() ?? 0;
 }
 
-/** How much a copy of the mirror holds. */
+/** The number of rows of the main tables. */
 export function rowsOf(db: Database) {
   return {
     posts: countRows(db, 'posts'),

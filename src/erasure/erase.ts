@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { ErasedCounts, Person, Step, Walk } from '../mirror/suppression/person.ts';
+import type { ErasedCounts, ErasureStep, ErasureWalk, Person } from '../mirror/suppression/person.ts';
 import { isAddress } from '../text/email.ts';
-import type { ErasureStore, FoundPerson, Whom } from './store/store.ts';
+import type { ErasureStore, FoundPerson, PersonKey } from './store/store.ts';
 
 export interface ErasureContext {
   store: ErasureStore;
@@ -32,7 +32,7 @@ const SENDING_MS = 45_000;
 const LOOK_MS = 250;
 
 /** Removes a person from everything the mirror's file holds, and keeps them from coming back. Running it again finishes what was interrupted. */
-export async function erasePerson(context: ErasureContext, whom: Whom): Promise<Erased> {
+export async function erasePerson(context: ErasureContext, whom: PersonKey): Promise<Erased> {
   const { store, clock, signal } = context;
   checkAddress(whom);
   const began = clock.now();
@@ -65,7 +65,7 @@ export interface ErasurePreview extends FoundPerson {
 }
 
 /** What `erasePerson` would erase now. Nothing is changed. */
-export async function previewErasure(context: ErasureContext, whom: Whom): Promise<ErasurePreview> {
+export async function previewErasure(context: ErasureContext, whom: PersonKey): Promise<ErasurePreview> {
   checkAddress(whom);
   const found = context.store.find(whom);
   const counts: ErasedCounts = { ...NOTHING, users: found.namedUsers };
@@ -76,7 +76,7 @@ export async function previewErasure(context: ErasureContext, whom: Whom): Promi
 }
 
 /** Ends the suppression: the next sweep brings back what the upstream shows. */
-export function liftSuppression(store: ErasureStore, whom: Whom): boolean {
+export function liftSuppression(store: ErasureStore, whom: PersonKey): boolean {
   checkAddress(whom);
   return store.lift(whom);
 }
@@ -100,10 +100,10 @@ async function walkAll(
   how: 'erase' | 'preview' = 'erase',
 ): Promise<Pick<Erased, 'underWay' | 'unsettled'>> {
   const left = { underWay: [] as number[], unsettled: [] as number[] };
-  let walk: Walk | null = null;
+  let walk: ErasureWalk | null = null;
   do {
     signal.throwIfAborted();
-    const step: Step = store[how](person, walk, clock.now());
+    const step: ErasureStep = store[how](person, walk, clock.now());
     add(counts, step.counts);
     left.underWay.push(...step.underWay);
     left.unsettled.push(...step.unsettled);
@@ -118,7 +118,7 @@ function add(counts: ErasedCounts, more: Partial<ErasedCounts>): void {
   for (const [key, n] of Object.entries(more)) counts[key as keyof ErasedCounts] += n;
 }
 
-function checkAddress(whom: Whom): void {
+function checkAddress(whom: PersonKey): void {
   if (typeof whom === 'number' || isAddress(whom)) return;
   throw new AppError('usage', '--email is no e-mail address', { hint: 'It looks like ada@example.com.' });
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../base/clock.ts';
-import type { Expired, RetireWalk } from './store/expire.ts';
+import type { ExpiredCounts, RetireWalk } from './store/expire.ts';
 import type { ErasureStore } from './store/store.ts';
 
 export interface RetentionOptions {
-  /** How long the words of a deleted row are kept; never to keep them all. */
+  /** How long the words of a deleted row are kept; `never` keeps all of them. */
   keepMs: number | 'never';
   clock: Clock;
   signal: AbortSignal;
   compact(signal: AbortSignal): Promise<boolean>;
 }
 
-export interface Retained extends Expired {
+export interface RetentionResult extends ExpiredCounts {
   /** People of whom nothing else was left. */
   users: number;
   /** Whether the file was rewritten because of it; false also where that has to wait for a reader. */
@@ -18,9 +18,9 @@ export interface Retained extends Expired {
 }
 
 /** Erases the words and people of rows that were deleted long enough ago. Costs next to nothing when there are none. */
-export async function eraseExpired(store: ErasureStore, options: RetentionOptions): Promise<Retained> {
+export async function eraseExpired(store: ErasureStore, options: RetentionOptions): Promise<RetentionResult> {
   const { keepMs, clock, signal, compact } = options;
-  const done: Retained = { posts: 0, comments: 0, outbox: 0, users: 0, compacted: false };
+  const done: RetentionResult = { posts: 0, comments: 0, outbox: 0, users: 0, compacted: false };
   for (let more = keepMs !== 'never'; more; await aTurnForOthers()) {
     signal.throwIfAborted();
     const step = store.expire(clock.now() - Number(keepMs), clock.now());

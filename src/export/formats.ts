@@ -19,7 +19,7 @@ export interface EncoderOptions {
 
 export type MakeEncoder = (columns: readonly ExportColumn[], options: EncoderOptions) => Encoder;
 
-export const NOTHING = new Uint8Array();
+export const NO_BYTES = new Uint8Array();
 
 /** A line of text a row: each cell behind its lead, then the end of the row. */
 interface Lines {
@@ -48,7 +48,7 @@ function textEncoder(
   return {
     begin: () => Buffer.from(head),
     rows: (rows) => Buffer.from(finish(lines(rows))),
-    end: () => NOTHING,
+    end: () => NO_BYTES,
   };
 }
 

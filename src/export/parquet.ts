@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
-import { type Encoder, NOTHING } from './formats.ts';
+import { type Encoder, NO_BYTES } from './formats.ts';
 import type { ExportCell, ExportRow } from './store/export.ts';
 import type { CellType, ExportColumn } from './store/tables.ts';
 
@@ -29,7 +29,7 @@ export function parquetEncoder(columns: readonly ExportColumn[]): Encoder {
     [group, characters] = [[], 0];
   };
   return {
-    begin: () => NOTHING,
+    begin: () => NO_BYTES,
     rows(rows) {
       for (const row of rows) {
         group.push(row);

@@ -1,7 +1,7 @@
 import { viewDrifts } from '../app/drift.ts';
 import { describeSettings, mirrorOf } from '../app/place.ts';
 import { openQueries } from '../app/queries.ts';
-import { openSegments, openTold } from '../app/segments.ts';
+import { openSegments, openToldPeople } from '../app/segments.ts';
 import { type App, openOutbox } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { openChangeFeed } from '../changes/feed.ts';
@@ -117,7 +117,7 @@ function dashboard(
     keep(openSyncView(mirror)),
   ];
   const reads = keep(openReads(mirror));
-  const [segments, toldPeople] = [keep(openSegments(settings, 'start')), keep(openTold(settings))];
+  const [segments, toldPeople] = [keep(openSegments(settings, 'start')), keep(openToldPeople(settings))];
   const ask = openQueries(settings, QUERIES_AT_ONCE);
   const perMinute = settings.pushPerMinute;
   const sending = { view, outbox, reads: importReads, clock, upstream, perMinute };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { PublishedCell, PublishedTable } from '../base/postgres.ts';
-import type { Touched } from '../changes/feed.ts';
+import type { TouchedRows } from '../changes/feed.ts';
 import { viewsOfAll } from '../postgres/all.ts';
 import {
   type CopyPosition,
@@ -169,7 +169,7 @@ async function writeChanges(
   deps: CopyDeps,
   known: Known,
   snapshot: Snapshot,
-  { ids, erased, mirrored }: Touched,
+  { ids, erased, mirrored }: TouchedRows,
 ): Promise<number> {
   const isWhole = (list: 'posts' | 'comments'): boolean => mirrored.includes(list);
   const some = async (table: string, column: string, values: readonly number[]): Promise<number> =>

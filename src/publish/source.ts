@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { codeOf } from '../base/errors.ts';
 import type { ColumnType, PublishedCell, PublishedTable } from '../base/postgres.ts';
 import { positionOf, type StoredChange } from '../changes/change.ts';
-import { type Touched, touchedRows } from '../changes/feed.ts';
+import { type TouchedRows, touchedRows } from '../changes/feed.ts';
 import { versionOf } from '../db/migrate.ts';
 import { type Db, type OpenOptions, openForReading } from '../db/open.ts';
 import { closeAfter, countRows, dataVersion, readMeta, scalar } from '../db/sql.ts';
@@ -197,7 +197,7 @@ function snapshotReader(db: Db) {
       number: change?.n ?? sequence.get() ?? 0,
       position: change ? positionOf(change) : '0',
       /** What changed after a position; null where the feed does not tell any more, or where it is as much as everything. */
-      touched(since: string): Touched | null {
+      touched(since: string): TouchedRows | null {
         const found = unlessGone(() => touched(since, MOST_CHANGES));
         return found?.isLast ? found : null;
       },

@@ -6,11 +6,11 @@ import { ownFile } from '../base/program.ts';
 import { createSqlGuard, DatabaseSync, firstStatementOf } from './guard.ts';
 import { HIDDEN_TABLES } from './schema-words.ts';
 import { createShownViews, namesInternalTables, type ShownViews } from './shown.ts';
-import { putTogether, schemaNameOf } from './together.ts';
+import { attachSources, schemaNameOf } from './together.ts';
 import {
   bodyLength,
   decodeTask,
-  encode,
+  encodeFrame,
   FRAMES_FD,
   type Frame,
   type More,
@@ -115,7 +115,7 @@ function readExactly(length: number): Buffer {
 }
 
 function send(frame: Frame): void {
-  const bytes = encode(frame);
+  const bytes = encodeFrame(frame);
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(FRAMES_FD, bytes, sent);
 }
 
@@ -126,7 +126,7 @@ function refuse(refusal: QueryRefusal): void {
 function prepareViews(db: Database, mirror: Task['mirror'], shown: Task['shown']): ShownViews | null {
   if (typeof mirror === 'string') return shown && createShownViews(db, mirror, shown);
   if (shown) throw new Error('an assistant is shown one source at a time');
-  putTogether(db, mirror);
+  attachSources(db, mirror);
   return null;
 }
 

@@ -17,7 +17,7 @@ export function firstStatementOf(statement: builtIn.StatementSync): string {
   return engine === builtIn ? statement.sourceSQL : statement.expandedSQL;
 }
 
-/** They came last, after the authorizer and the defensive mode. */
+/** Node has got the limits last: an SQLite with limits also has the authorizer and the defensive mode. */
 function hasLimits(): boolean {
   const db = new builtIn.DatabaseSync(':memory:');
   const found = 'limits' in db;

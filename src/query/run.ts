@@ -10,7 +10,7 @@ import { explainRefusal } from './explain.ts';
 import type { ShownAs } from './shown.ts';
 import { type Stopper, stopper } from './stop.ts';
 import type { SourceFile } from './together.ts';
-import { encode, FRAMES_FD, type Frame, frames, type More, type SqlValue } from './wire.ts';
+import { encodeFrame, FRAMES_FD, type Frame, frames, type More, type SqlValue } from './wire.ts';
 
 export type { More, SqlValue } from './wire.ts';
 
@@ -63,7 +63,7 @@ export async function* runQuery(
   try {
     const { sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown } = asked;
     const mirror = typeof asked.path === 'string' ? resolve(asked.path) : asked.path.map(resolved);
-    child.input.write(encode({ mirror, sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown }));
+    child.input.write(encodeFrame({ mirror, sql, maxRows, maxBytes, maxText, maxMemoryBytes, shown }));
     yield* parts(child, stop, sql);
   } finally {
     stop.end();

@@ -4,8 +4,12 @@ import type { Db, OpenOptions } from '../db/open.ts';
 import { immediate, scalar } from '../db/sql.ts';
 import { openMirror } from '../mirror/file/open.ts';
 
-export type Words<K extends string> = Record<K | 'name', string>;
-export type SavedItem<K extends string> = Words<K> & { id: number; created_at: string; changed_at: string };
+export type SavedWords<K extends string> = Record<K | 'name', string>;
+export type SavedItem<K extends string> = SavedWords<K> & {
+  id: number;
+  created_at: string;
+  changed_at: string;
+};
 export type SavedQuery = SavedItem<'sql'>;
 
 /** A table of items: its column beside the name, and what both are called. */
@@ -36,7 +40,7 @@ const MOST_ITEMS = 500;
 const LONGEST_NAME = 100;
 
 export type SavedItems = ReturnType<typeof openSaved>;
-export type Shelf<K extends string> = ReturnType<typeof shelfOf<K>>;
+export type SavedList<K extends string> = ReturnType<typeof shelfOf<K>>;
 
 /** What people keep under a name, in the mirror's own file, so that everybody who uses it has it. */
 export function openSaved(options: OpenOptions) {
@@ -62,7 +66,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>) {
     throw new AppError('usage', `there is a saved ${item} "${name}" already`, { hint: 'Take another name.' });
   };
 
-  const save = immediate(db, (words: Words<K>, now: number): Item => {
+  const save = immediate(db, (words: SavedWords<K>, now: number): Item => {
     const { name, text } = checked(words, kind);
     refuseTaken(name, 0);
     if (list.all().length >= MOST_ITEMS)
@@ -72,7 +76,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>) {
     const at = iso(now);
     return insert.get(name, text, at, at) as Item;
   });
-  const change = immediate(db, (id: number, words: Partial<Words<K>>, now: number): Item | null => {
+  const change = immediate(db, (id: number, words: Partial<SavedWords<K>>, now: number): Item | null => {
     const before = find.get(id);
     if (!before) return null;
     const { name, text } = checked({ ...before, ...words }, kind);
@@ -90,7 +94,7 @@ function shelfOf<K extends string>(db: Db, kind: Kind<K>) {
   };
 }
 
-function checked<K extends string>(words: Words<K>, { column, item, text: what, longest }: Kind<K>) {
+function checked<K extends string>(words: SavedWords<K>, { column, item, text: what, longest }: Kind<K>) {
   const found = { name: words.name.trim(), text: words[column].trim() };
   for (const [part, text, most] of [
     ['a name', found.name, LONGEST_NAME],

@@ -51,7 +51,7 @@ export function stopper(
       within(left, () => tooLong(limitMs));
       isWorking = true;
     },
-    /** For whoever takes the rows. */
+    /** While the reader takes rows. */
     waiting: (): void => void within(stallMs, () => notTaken(stallMs)),
     end(): void {
       clearTimeout(timer);

@@ -12,7 +12,7 @@ export function bytesText(value: Uint8Array): string {
   return `x'${Buffer.from(value).toString('hex')}'`;
 }
 
-export function isNumber(value: SqlValue | undefined): value is number | bigint {
+export function isSqlNumber(value: SqlValue | undefined): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
@@ -23,7 +23,7 @@ export function csvLine(values: readonly SqlValue[], raw = false): string {
 
 function csvValue(value: SqlValue, raw: boolean): string {
   if (value === null) return '';
-  if (isNumber(value)) return numberText(value);
+  if (isSqlNumber(value)) return numberText(value);
   // NULL is the empty cell, so an empty text shows its quotes.
   if (value === '') return '""';
   const text = typeof value === 'string' ? value : bytesText(value);

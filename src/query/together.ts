@@ -22,7 +22,7 @@ const TABLES = PUBLIC_TABLES.map(({ name }) => name).filter((name) => !WITHOUT_V
  * The mirrors of several sources in one connection that has nothing else, for reading only. Each table is a view over all of them with the
  * name of the source in front. The file of acme is `source_acme`; its index of words is `source_acme.posts_text`.
  */
-export function putTogether(db: DatabaseSync, sources: readonly SourceFile[]): void {
+export function attachSources(db: DatabaseSync, sources: readonly SourceFile[]): void {
   for (const { name, path } of sources) {
     const url = pathToFileURL(path);
     url.search = '?mode=ro';
@@ -42,7 +42,7 @@ export function schemaNameOf(name: string): string {
 }
 
 /** Before anything is opened. */
-export function refuseTooMany(sources: readonly unknown[]): void {
+export function refuseTooManySources(sources: readonly unknown[]): void {
   if (sources.length <= MOST_FILES) return;
   throw new AppError(
     'usage',

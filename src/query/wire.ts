@@ -47,7 +47,7 @@ export const FRAMES_FD = 3;
 const HEADER_BYTES = 4;
 
 /** Its length, then the value in the engine's own form: JSON knows no bigint, no bytes and no infinity. */
-export function encode(value: Frame | Task): Buffer {
+export function encodeFrame(value: Frame | Task): Buffer {
   const body = serialize(value);
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(body.length);

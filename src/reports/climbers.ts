@@ -1,7 +1,7 @@
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
 import { firstBy, numbered, rowsFrom, rowsUpTo, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
-import { described, openOnly } from './lists.ts';
+import { openOnly, withPostFacts } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import { placesOf, type TallyQuestion } from './tally.ts';
@@ -51,7 +51,7 @@ export async function climbers(reader: ReportReader, asked: TallyQuestion): Prom
     gainedAt(b) - gainedAt(a) || (posts.id[rising[a] ?? 0] ?? 0) - (posts.id[rising[b] ?? 0] ?? 0);
   const climbing = rowsWhere(rowsUpTo(rising.length), (place) => weight(place) > 0);
   const best = firstBy(climbing, limit, { weight, ties });
-  return await described(
+  return await withPostFacts(
     reader,
     best.map((place) => posts.id[rising[place] ?? 0] ?? 0),
     (at) => {

@@ -2,7 +2,7 @@ import { setOf } from '../mirror/index/select.ts';
 import { differsInOnePlace, likenessOf, NAME, weightOf, wordsOfTitle } from '../search/likeness.ts';
 import type { ReportRows } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, type TallyQuestion } from './tally.ts';
+import { sqlTimeOf, type TallyQuestion } from './tally.ts';
 
 /** `npm run bench -- similar` has the share of paraphrases and near misses above it. */
 const ALIKE = 0.5;
@@ -38,7 +38,7 @@ interface Pair {
  */
 export async function duplicates(reader: ReportReader, asked: TallyQuestion): Promise<ReportRows> {
   const { board, limit } = asked;
-  const period = { since: boundOf(asked.since), until: boundOf(asked.until) };
+  const period = { since: sqlTimeOf(asked.since), until: sqlTimeOf(asked.until) };
   const people = asked.people && JSON.stringify(asked.people);
   // One number after the other: a million rows at once take 150 MB.
   const ids = new Grown(Float64Array);

@@ -1,28 +1,28 @@
 import type { Packed } from '../mirror/index/columns.ts';
 import { setOf } from '../mirror/index/select.ts';
-import { REPLIES } from './lists.ts';
+import { REPLY_COLUMNS } from './lists.ts';
 import type { ReportRows } from './report.ts';
 import type { KnownStatus, ReportReader } from './store.ts';
 import { LEAST_POSTS, survivalOf, type Times } from './survival.ts';
 import {
+  asOfNow,
   firstReplies,
   flagged,
-  groups,
+  numberLists,
   placesOf,
-  present,
   quantile,
   secondOf,
   selected,
   type TallyQuestion,
   weekFinder,
 } from './tally.ts';
-import { ifRead } from './watching.ts';
+import { countIfRead } from './watching.ts';
 
 /** Reports about how long something takes. What has not ended yet counts as lasting at least as long as the mirror saw it. */
 
 /** Times in groups, such as one a week. */
 function timesIn(count: number) {
-  const [entered, left, ended] = [groups(count), groups(count), groups(count)];
+  const [entered, left, ended] = [numberLists(count), numberLists(count), numberLists(count)];
   return {
     add(group: number, age: number, leftAt: number, isEnded: boolean): void {
       entered.add(group, age);
@@ -47,7 +47,7 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
   const { weeks, now, byBoard, board } = asked;
   const facts = await reader.columns({
     posts: ['id', 'created', 'board', 'status', 'creator', 'gone'],
-    comments: REPLIES,
+    comments: REPLY_COLUMNS,
   });
   const { posts, comments, team, boards } = facts;
   const replies = firstReplies(posts, comments, team);
@@ -94,7 +94,7 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
     const isYoung = arrived[week] !== 0 && usual !== null && Date.parse(ends) + usual * 1000 > looked;
     const remarks = [partial, isYoung ? 'not finished' : null].filter((part) => part !== null);
     const figures = row(week);
-    const posts = ifRead(asked.last ?? asked.observed, begins, figures.posts);
+    const posts = countIfRead(asked.last ?? asked.observed, begins, figures.posts);
     return { week: date, ...figures, posts, partial: remarks.join(', ') || null };
   });
   const isMarked = rows.some(({ partial }) => partial?.includes('not finished'));
@@ -128,7 +128,7 @@ export async function timeInStatus(reader: ReportReader, asked: TallyQuestion): 
   const size = known.length * statuses.length;
   const cellOf = (post: number, status: number): number =>
     boardAt(posts.board[post] ?? 0) * statuses.length + statusAt(status);
-  const there = selected(posts, present(asked));
+  const there = selected(posts, asOfNow(asked));
   const isThere = flagged(posts.rows, there);
   const [nowIn, ended, times] = [new Int32Array(size), new Int32Array(size), timesIn(size)];
   for (let n = 0; n < there.length; n++) {

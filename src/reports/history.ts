@@ -3,8 +3,8 @@ import { rowsFrom, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, walkGains } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { boundOf, flagged, placesOf, present, selected, type TallyQuestion, weekFinder } from './tally.ts';
-import { lookRemark } from './watching.ts';
+import { asOfNow, flagged, placesOf, selected, sqlTimeOf, type TallyQuestion, weekFinder } from './tally.ts';
+import { bucketRemark } from './watching.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
 
@@ -14,7 +14,7 @@ export async function funnel(reader: ReportReader, asked: TallyQuestion): Promis
     posts: ['id', 'created', 'board', 'status', 'votes', 'gone'],
     versions: ['post', 'status'],
   });
-  const there = selected(posts, present(asked));
+  const there = selected(posts, asOfNow(asked));
   const isThere = flagged(posts.rows, there);
   const placeOf = placesOf(posts.id);
   const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
@@ -69,7 +69,7 @@ export async function votes(reader: ReportReader, asked: TallyQuestion): Promise
       votes: null,
       gained: null,
       votes_deleted: null,
-      partial: lookRemark(week),
+      partial: bucketRemark(week),
     }),
   );
   if (from === null || last === null || observed === null) return nothing;
@@ -137,7 +137,7 @@ function totalsOf(
     const i = tracked[n] ?? 0;
     step(i, posts.version[i] ?? 0, posts.votes[i] ?? 0, posts.board[i] ?? 0, posts.gone[i] ?? 0);
   }
-  const there = selected(posts, present(asked));
+  const there = selected(posts, asOfNow(asked));
   let total = 0;
   for (let n = 0; n < there.length; n++) total += posts.votes[there[n] ?? 0] ?? 0;
   const ends = weeks.map(() => 0);
@@ -168,5 +168,5 @@ const POST_VOTES = `
 
 /** One row for each time the votes or the status of a post were seen to change. */
 export async function postVotes(reader: ReportReader, { post, since, until }: TallyQuestion): Promise<Row[]> {
-  return await reader.rows(POST_VOTES, { post, since: boundOf(since), until: boundOf(until) });
+  return await reader.rows(POST_VOTES, { post, since: sqlTimeOf(since), until: sqlTimeOf(until) });
 }

@@ -9,19 +9,19 @@ import { firstReplies, flagged, placesOf, secondOf, selected, type TallyQuestion
 /** Reports that list single posts: the rows are chosen by their numbers before their texts are read. */
 
 const RANKED = ['id', 'created', 'board', 'status', 'votes', 'gone'] as const;
-export const REPLIES = ['post', 'created', 'creator', 'gone', 'reply'] as const;
+export const REPLY_COLUMNS = ['post', 'created', 'creator', 'gone', 'reply'] as const;
 
 export async function topPosts(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts } = await reader.columns({ posts: RANKED });
   const { best, counts } = await mostVoted(reader, posts, asked, openOnly(posts, asked));
-  return await described(reader, idsOf(posts, best), counts);
+  return await withPostFacts(reader, idsOf(posts, best), counts);
 }
 
 /** Posts of customers in a status that is not an end, without a reply. */
 export async function unanswered(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { posts, comments, team } = await reader.columns({
     posts: [...RANKED, 'creator'],
-    comments: REPLIES,
+    comments: REPLY_COLUMNS,
   });
   const replies = firstReplies(posts, comments, team);
   const [isTeam, isFinished] = [setOf(team), setOf(asked.finished)];
@@ -33,7 +33,7 @@ export async function unanswered(reader: ReportReader, asked: TallyQuestion): Pr
       !isTeam(posts.creator[i] ?? 0),
   );
   const { best, counts } = await mostVoted(reader, posts, asked, waiting);
-  return await described(reader, idsOf(posts, best), (i) => ({
+  return await withPostFacts(reader, idsOf(posts, best), (i) => ({
     ...counts(i),
     waiting: secondOf(asked.now) - secondOf(posts.created[best[i] ?? 0] ?? 0),
   }));
@@ -71,7 +71,7 @@ export async function stale(reader: ReportReader, asked: TallyQuestion): Promise
   const { best, counts } = await mostVoted(reader, posts, asked, still);
   const ids = idsOf(posts, best);
   for (const [id, at] of await editsOf(reader, ids)) happened(placeOf(id), at);
-  return await described(reader, ids, (i) => ({
+  return await withPostFacts(reader, ids, (i) => ({
     ...counts(i),
     last_activity: iso(active[best[i] ?? 0] ?? 0),
   }));
@@ -139,7 +139,7 @@ export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): P
     weight: (i) => gained[i] ?? 0,
     ties: (a, b) => after(b) - after(a) || (posts.id[a] ?? 0) - (posts.id[b] ?? 0),
   });
-  return await described(reader, idsOf(posts, best), (place) => {
+  return await withPostFacts(reader, idsOf(posts, best), (place) => {
     const i = best[place] ?? 0;
     const made = posts.created[i] ?? 0;
     const before = after(i) - (gained[i] ?? 0);
@@ -218,12 +218,12 @@ function idsOf({ id }: Packed<'id'>, rows: readonly number[]): number[] {
 }
 
 /** The posts with what is told of every post, and with more about each where there is more. */
-export async function described(
+export async function withPostFacts(
   reader: ReportReader,
   ids: readonly number[],
   more: (place: number) => Row = () => ({}),
 ): Promise<Row[]> {
-  const texts = await titlesOf(reader, ids);
+  const texts = await postFactsOf(reader, ids);
   return ids.map((id, place) => ({ post: id, ...texts.get(id), ...more(place) }));
 }
 
@@ -234,7 +234,7 @@ const TITLES = `
    WHERE p.id IN (SELECT value FROM json_each($ids))`;
 
 /** What is told of single posts, by their ids. */
-export async function titlesOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Row>> {
+export async function postFactsOf(reader: ReportReader, ids: readonly number[]): Promise<Map<number, Row>> {
   const rows = await reader.rows(TITLES, { ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, ...text }) => [Number(id), text]));
 }

@@ -22,7 +22,7 @@ export interface Calendar {
   spoken(sentence: string): string;
 }
 
-/** As notes have them: whoever shows a note shows its times in the zone of the report. */
+/** A time in a note. It is shown in the time zone of the report. */
 const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const OFFSET = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/;
 /** A page asks for the same zone several times, and making the first format takes 20 ms. */

@@ -1,13 +1,13 @@
 import type { MirroredBoard } from '../mirror/store/boards.ts';
 import { againstNamed, earlier } from './against.ts';
 import { type Amount, type Figure, readFigures } from './figures.ts';
-import { titlesOf } from './lists.ts';
+import { postFactsOf } from './lists.ts';
 import { bucketsOf, calendarOf, periodOf, type Span } from './moment.ts';
 import { amongPeople } from './narrowed.ts';
 import type { ReportRequest, Row, Watching } from './report.ts';
 import { boardOf, runReport } from './run.ts';
 import type { ReportReader, Watched } from './store.ts';
-import { lookRemark, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
+import { bucketRemark, type WatchedBucket, watchedBuckets, watchingOf } from './watching.ts';
 
 /** The state of feedback on one page: what there is, what moved, and what waits. */
 export interface Overview {
@@ -128,7 +128,7 @@ export async function readOverview(reader: ReportReader, request: OverviewReques
     watching: watchingOf(watched, period),
     times: buckets.map(({ date }) => date),
     buckets: buckets.map((bucket) => ({
-      remark: lookRemark(bucket),
+      remark: bucketRemark(bucket),
       ...{ isUnfinished: bucket.isUnfinished, isWatched: bucket.isWatched, sinceLook: bucket.sinceLook },
     })),
     newPosts: newPosts.map((posts, i) =>
@@ -171,14 +171,14 @@ function partialNotes(step: 'day' | 'week', buckets: readonly WatchedBucket[]): 
   if (parts.length === 0) return [];
   const list = parts
     .slice(-MOST_PARTS)
-    .map((bucket) => `${bucket.date} (${lookRemark(bucket)})`)
+    .map((bucket) => `${bucket.date} (${bucketRemark(bucket)})`)
     .join(', ');
   return [`Shown in part: the ${step}${parts.length > 1 ? 's' : ''} of ${list}.`];
 }
 
 async function titled(reader: ReportReader, rows: readonly Row[]): Promise<(Titled & { row: Row })[]> {
   const ids = rows.map(({ post }) => Number(post));
-  const titles = await titlesOf(reader, ids);
+  const titles = await postFactsOf(reader, ids);
   return rows.map((row) => {
     const { title, board, status, statusColor } = titles.get(Number(row.post)) ?? {};
     return { row, ...({ id: Number(row.post), title, board, status, statusColor } as Titled) };

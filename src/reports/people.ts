@@ -2,7 +2,7 @@ import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
 import { firstBy, numbered, rowsFrom, rowsIn, rowsUpTo, rowsWhere, setOf } from '../mirror/index/select.ts';
 import type { KnownCustomer } from '../segments/people.ts';
-import { openOnly, titlesOf } from './lists.ts';
+import { openOnly, postFactsOf } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import { bestOf, flagged, placesOf, selected, type TallyQuestion } from './tally.ts';
@@ -79,7 +79,7 @@ export async function requests(reader: ReportReader, asked: TallyQuestion): Prom
   }
   const best = bestOf(sums, asked.limit, (a, b) => b.votes - a.votes || a.id - b.id);
   const [writers, tops] = [best.map(({ id }) => id), best.map(({ top }) => posts.id[top] ?? 0)];
-  const [known, titles] = [await peopleOf(reader, writers), await titlesOf(reader, tops)];
+  const [known, titles] = [await peopleOf(reader, writers), await postFactsOf(reader, tops)];
   return best.map(({ id, top, ...counts }) => {
     const post = posts.id[top] ?? 0;
     return { ...known(id), ...counts, top_post: post, top_title: titles.get(post)?.title ?? null };
@@ -166,7 +166,7 @@ export async function demand(reader: ReportReader, asked: TallyQuestion): Promis
     weight: (at) => asks.amounts[at] ?? 0,
     ties: (a, b) => (asks.counts[b] ?? 0) - (asks.counts[a] ?? 0) || idAt(a) - idAt(b),
   });
-  const titles = await titlesOf(reader, best.map(idAt));
+  const titles = await postFactsOf(reader, best.map(idAt));
   return best.map((at) => {
     const [post, who] = [idAt(at), asks.heard(at).flatMap((line) => asked.customers[line] ?? [])];
     const parts = [...Map.groupBy(who, ({ group }) => group ?? '(none)')].map(([part, own]) => ({

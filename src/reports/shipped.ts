@@ -2,7 +2,7 @@ import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
 import { rowsFrom, rowsWhere, setOf } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
-import { titlesOf } from './lists.ts';
+import { postFactsOf } from './lists.ts';
 import type { ReportRows, Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import { flagged, placesOf, selected, type TallyQuestion } from './tally.ts';
@@ -43,7 +43,7 @@ export async function shipped(reader: ReportReader, asked: TallyQuestion): Promi
   const meant = rows.filter(({ user }) => isMeant(user));
   const isToTell = ({ told, post }: Asker): boolean => told === null || told < (entered.get(post) ?? '');
   const open = meant.filter((one) => isToTell(one) && one.email !== null);
-  const titles = await titlesOf(reader, [...entered.keys()]);
+  const titles = await postFactsOf(reader, [...entered.keys()]);
   const people = [...Map.groupBy(open, ({ user }) => user)].map(([user, own]) =>
     personRow(user, own, entered, (id) => String(titles.get(id)?.title ?? '')),
   );

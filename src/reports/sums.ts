@@ -1,17 +1,17 @@
 import { setOf } from '../mirror/index/select.ts';
-import { REPLIES } from './lists.ts';
+import { REPLY_COLUMNS } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import {
-  boundOf,
+  asOfNow,
   firstReplies,
   placesOf,
-  present,
   selected,
+  sqlTimeOf,
   type TallyQuestion,
   weekFinder,
 } from './tally.ts';
-import { ifRead } from './watching.ts';
+import { countIfRead } from './watching.ts';
 
 /** Reports that count posts and comments by board, status or week. */
 
@@ -68,11 +68,11 @@ export async function boards(reader: ReportReader, asked: TallyQuestion): Promis
     boards: known,
   } = await reader.columns({
     posts: [...COUNTED, 'id', 'comments', 'creator'],
-    comments: REPLIES,
+    comments: REPLY_COLUMNS,
   });
   const replies = firstReplies(posts, comments, team);
   const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
-  const [there, fresh] = [selected(posts, present(asked)), selected(posts, { ...asked, statuses: [] })];
+  const [there, fresh] = [selected(posts, asOfNow(asked)), selected(posts, { ...asked, statuses: [] })];
   const [isDelivered, isTeam, weekAt] = [setOf(asked.delivered), setOf(team), weekFinder(asked.weeks)];
   const sums = known.map(({ id, name }) => ({
     ...{ id, name, posts: 0, votes: 0, comments: 0, delivered: 0, asked: 0, replied: 0 },
@@ -97,7 +97,7 @@ export async function boards(reader: ReportReader, asked: TallyQuestion): Promis
     if (replies[i] !== Number.POSITIVE_INFINITY) sum.replied++;
   }
   const seen = asked.weeks.filter(
-    ({ begins }) => ifRead(asked.last ?? asked.observed, begins) !== null,
+    ({ begins }) => countIfRead(asked.last ?? asked.observed, begins) !== null,
   ).length;
   const total = sums.reduce((votes, sum) => votes + sum.votes, 0);
   return sums
@@ -159,12 +159,12 @@ export async function newByWeek(reader: ReportReader, asked: TallyQuestion): Pro
     names.map((name, line) => ({
       week: date,
       board: name,
-      posts: ifRead(
+      posts: countIfRead(
         last ?? observed,
         begins,
         counts.posts[week * lines + (name === null ? lines - 1 : line)],
       ),
-      comments: ifRead(
+      comments: countIfRead(
         lastComments,
         begins,
         counts.comments[week * lines + (name === null ? lines - 1 : line)],
@@ -190,6 +190,6 @@ const SYNC_HEALTH = `
 
 /** How the passes went. One that is cut short is taken up by the next one: it costs time, not rows. */
 export async function syncHealth(reader: ReportReader, { now, since, until }: TallyQuestion): Promise<Row[]> {
-  const bound = { now: boundOf(now), since: boundOf(since), until: boundOf(until) };
+  const bound = { now: sqlTimeOf(now), since: sqlTimeOf(since), until: sqlTimeOf(until) };
   return await reader.rows(SYNC_HEALTH, bound);
 }

@@ -106,7 +106,7 @@ export function flagged(size: number, rows: Int32Array): (row: number) => boolea
 }
 
 /** Everything that is there now: what is dated later is not counted before then. */
-export function present(asked: TallyQuestion): TallyQuestion {
+export function asOfNow(asked: TallyQuestion): TallyQuestion {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
 }
 
@@ -158,7 +158,7 @@ export function quantile(values: Float64Array, share: number): number | null {
 }
 
 /** Lists of numbers, one a group, as quantile takes them. */
-export function groups(count: number): {
+export function numberLists(count: number): {
   add(group: number, value: number): void;
   of(group: number): Float64Array;
 } {
@@ -181,7 +181,7 @@ export function groups(count: number): {
 }
 
 /** A moment of a question as SQL compares it: no beginning is before every time. */
-export function boundOf(ms: number): string {
+export function sqlTimeOf(ms: number): string {
   return ms === Number.NEGATIVE_INFINITY ? '' : iso(ms);
 }
 

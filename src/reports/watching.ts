@@ -69,7 +69,7 @@ export function watchedBuckets(
 }
 
 /** What to say of votes that were seen in it. */
-export function lookRemark({ partial, isWatched, isBefore, sinceLook }: WatchedBucket): string | null {
+export function bucketRemark({ partial, isWatched, isBefore, sinceLook }: WatchedBucket): string | null {
   const parts = [
     partial,
     isWatched ? null : isBefore ? 'before the mirror watched' : 'no sweep ended in it',
@@ -79,7 +79,7 @@ export function lookRemark({ partial, isWatched, isBefore, sinceLook }: WatchedB
 }
 
 /** Nothing in a week that began after the last look is not known to be nothing. Before the first look has ended, it is nothing so far. */
-export function ifRead(last: number | null, begins: string, count = 0): number | null {
+export function countIfRead(last: number | null, begins: string, count = 0): number | null {
   return count === 0 && last !== null && Date.parse(begins) > last ? null : count;
 }
 

@@ -2,7 +2,7 @@ import type { Change } from '../changes/change.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import type { Rule } from '../contract/telling.ts';
 import type { Db } from '../db/open.ts';
-import { LINE, LINES, type PostLine } from '../search/browse/post.ts';
+import { LINE_COLUMNS, LINE_TABLES, type PostLine } from '../search/browse/post.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { counted, oneLine, shortName, webAddress } from '../text/text.ts';
 import type { Item, RuleMessage } from './message.ts';
@@ -124,7 +124,7 @@ function postReader({
   source,
   namesSource,
 }: Writing): (id: number, text: string) => Line | null {
-  const find = db.prepare<[number], PostLine>(`SELECT ${LINE} FROM ${LINES} WHERE p.id = ?`);
+  const find = db.prepare<[number], PostLine>(`SELECT ${LINE_COLUMNS} FROM ${LINE_TABLES} WHERE p.id = ?`);
   return (id, text) => {
     const found = find.get(id);
     if (!found) return null;

@@ -23,7 +23,7 @@ const LOOKED_AT = 20_000;
 /** So much text around a snippet is read but not shown: it says what is cut in half at the ends. */
 const MARGIN = 400;
 /** All that is needed of a text, so that long ones need not be held whole: with the last snippet in it, and the margin behind that. */
-export const READ = LOOKED_AT + 1000;
+export const READ_LENGTH = LOOKED_AT + 1000;
 /** Parts of `e-mail` or `1,000,000`, which the index holds in one piece too. */
 const MOST_PIECES = 4;
 const JOINT = /^[-\u2010\u2011,.'’\u00a0\u202f ]$/;

@@ -7,7 +7,7 @@ import { matchTerm, matchText, type Term } from '../mirror/index/terms.ts';
 import { fold, withoutAddresses } from '../text/words.ts';
 import { columnList } from './browse/columns-list.ts';
 import { EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
-import { marker, READ } from './marks.ts';
+import { marker, READ_LENGTH } from './marks.ts';
 
 /** A title is about ten words, a content a hundred: a word of the title says more of what a post is about. */
 const TITLE_WEIGHT = 8;
@@ -48,7 +48,7 @@ export interface Scope {
 }
 
 /** The text in which words are looked for. */
-export function readFor(isInAddresses: boolean): (text: string) => string {
+export function searchedTextOf(isInAddresses: boolean): (text: string) => string {
   return isInAddresses ? (text) => text : withoutAddresses;
 }
 
@@ -127,7 +127,7 @@ export function ranking(db: Db) {
     }, 0);
   /** The best that have all of them. No more posts have all than have the rarest: to count those would be another walk over each word. */
   const all = (sized: readonly Sized[], scope: Scope): Scored[] => {
-    const wanted = telling(sized);
+    const wanted = rankedTerms(sized);
     const [match, whole, read] = [matchOf(wanted), matchOf(sized), readOf(wanted)];
     if (read > MOST_READ) return newest(whole, scope, read);
     const fewest = Math.min(...wanted.map(({ posts }) => posts));
@@ -216,7 +216,7 @@ function newestScan(db: Db) {
     'SELECT title, content FROM posts WHERE id = ?',
   );
   const beginsIn = (beginning: string, { isInAddresses }: Pick<Scope, 'isInAddresses'>) => {
-    const read = readFor(isInAddresses);
+    const read = searchedTextOf(isInAddresses);
     const begins = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}])${beginning}`, 'u');
     return (text: string): boolean => begins.test(fold(read(text)));
   };
@@ -224,7 +224,7 @@ function newestScan(db: Db) {
     const { condition, wanted } = conditionOf(filter, 'p.id');
     const rows = db
       .prepare<object, { id: number; title: string; content: string }>(`
-        SELECT p.id, p.title, substr(p.content, 1, ${READ}) AS content FROM posts p WHERE ${condition}
+        SELECT p.id, p.title, substr(p.content, 1, ${READ_LENGTH}) AS content FROM posts p WHERE ${condition}
          ORDER BY p.created DESC, p.id DESC LIMIT $most`)
       .iterate({ wanted, most });
     return { rows, has: beginsIn(beginning, { isInAddresses }) };
@@ -289,7 +289,7 @@ function someWords(db: Db, any: (sized: readonly Sized[], scope: Scope) => Score
     if (chosen.length === 0) return [];
     const found = any(chosen, { ...scope, limit: COMPARED });
     const all = new Map(found.map(({ id, relevance }) => [id, relevance]));
-    const [cover, read] = [coverageOf(chosen), readFor(scope.isInAddresses)];
+    const [cover, read] = [coverageOf(chosen), searchedTextOf(scope.isInAddresses)];
     const scored = texts
       .all(JSON.stringify([...all.keys()]))
       .map(({ id, title, content }) => ({
@@ -338,7 +338,7 @@ export function isVeryCommon({ posts }: Sized): boolean {
 }
 
 /** What is ranked by: without words that nearly every post has, unless there is nothing else. */
-export function telling(sized: readonly Sized[]): Sized[] {
+export function rankedTerms(sized: readonly Sized[]): Sized[] {
   const rare = sized.filter((one) => !isVeryCommon(one));
   return rare.length > 0 ? rare : [...sized];
 }

@@ -7,18 +7,18 @@ import { unindexedPosts } from '../mirror/index/text-index.ts';
 import { boardFinder } from '../mirror/store/boards.ts';
 import { segmentReader } from '../segments/filter.ts';
 import { EVERY_LIVE_POST, type PostFilter } from './browse/filter.ts';
-import { LINE, LINES, type PostLine } from './browse/post.ts';
-import { type Excerpt, highlighted, marker, type Part, READ, snippetOf } from './marks.ts';
+import { LINE_COLUMNS, LINE_TABLES, type PostLine } from './browse/post.ts';
+import { type Excerpt, highlighted, marker, type Part, READ_LENGTH, snippetOf } from './marks.ts';
 import {
   conditions,
   isEveryPost,
   isVeryCommon,
   type Rank,
+  rankedTerms,
   ranking,
-  readFor,
   type Scope,
   type Sized,
-  telling,
+  searchedTextOf,
 } from './rank.ts';
 import { moreLikeThis, type SimilarPost, type SimilarRequest } from './similar.ts';
 import { suggester } from './suggest.ts';
@@ -198,7 +198,7 @@ function bestOf(rank: Rank, terms: readonly Term[], scope: Scope): Ids {
 /** Those with all words first, then those with most of them. */
 function bestOfWords(rank: Rank, sized: readonly Sized[], scope: Scope): Ids {
   const unknown = sized.filter(({ posts }) => posts === 0).map(({ term }) => term);
-  const wanted = telling(sized);
+  const wanted = rankedTerms(sized);
   const all = sized.length === 0 || unknown.length > 0 ? [] : rank.all(sized, scope);
   const ids = all.map(({ id }) => id);
   if (ids.length >= FEW || wanted.length < 2) return { ids, isPartial: false, unknown };
@@ -269,7 +269,7 @@ function namedPosts(
       )
       .all({ wanted: JSON.stringify(wanted) });
   return (text, { filter, isInAddresses }) => {
-    const read = readFor(isInAddresses);
+    const read = searchedTextOf(isInAddresses);
     const asked = bare(text);
     const number = /^\d{1,15}$/.test(asked) ? Number(asked) : postNumberIn(asked);
     if (number !== null)
@@ -372,7 +372,7 @@ function hasNumber(part: string, id: number): boolean {
   return new RegExp(`^${id}(?![^-_])|(?:^|[-_])${id}$`).test(part);
 }
 
-const SHOWN = `SELECT ${LINE}, substr(p.content, 1, ${READ}) AS content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
+const SHOWN = `SELECT ${LINE_COLUMNS}, substr(p.content, 1, ${READ_LENGTH}) AS content FROM ${LINE_TABLES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 /** What matches in the order of relevance, and one more than was wanted where there are more. */
 interface Matches extends Pick<Found, 'isPartial'> {
@@ -439,10 +439,10 @@ function searcher(db: Db, upstream: string) {
 function shower(db: Db): (terms: readonly Term[], best: readonly Match[], options: SearchOptions) => Hit[] {
   const shown = db.prepare<[string], PostLine & { content: string }>(SHOWN);
   const comment = scalar(db)<[number], string>(
-    `SELECT substr(content, 1, ${READ}) FROM comments WHERE id = ?`,
+    `SELECT substr(content, 1, ${READ_LENGTH}) FROM comments WHERE id = ?`,
   );
   return (terms, best, { isExcerpt = false, isInAddresses = true }) => {
-    const [read, marks] = [readFor(isInAddresses), marker(terms)];
+    const [read, marks] = [searchedTextOf(isInAddresses), marker(terms)];
     const mark = (text: string) => marks(read(text));
     const rows = new Map(shown.all(JSON.stringify(best.map(({ id }) => id))).map((row) => [row.id, row]));
     return best.flatMap((match, place) => {

@@ -2,10 +2,10 @@ import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
 import { matchTerm, readTerms, type Term } from '../mirror/index/terms.ts';
 import { distinctWords, isSmallWord, likeness } from '../text/words.ts';
-import { LINE, LINES, type PostLine } from './browse/post.ts';
+import { LINE_COLUMNS, LINE_TABLES, type PostLine } from './browse/post.ts';
 import { differsInOnePlace, stemsOf, titleLikeness, weightOf, wordsOfTitle } from './likeness.ts';
 import { marker } from './marks.ts';
-import { ranking, rarest, readFor, type Sized } from './rank.ts';
+import { ranking, rarest, type Sized, searchedTextOf } from './rank.ts';
 
 /** What posts are to be like: one of the mirror, or a text that is none yet. */
 export interface SimilarRequest {
@@ -50,7 +50,7 @@ interface Asked extends Sized {
   weight: number;
 }
 
-const CANDIDATES = `SELECT ${LINE}, substr(p.content, 1, ${BEGINNING}) AS content FROM ${LINES} WHERE p.id IN (SELECT value FROM json_each(?))`;
+const CANDIDATES = `SELECT ${LINE_COLUMNS}, substr(p.content, 1, ${BEGINNING}) AS content FROM ${LINE_TABLES} WHERE p.id IN (SELECT value FROM json_each(?))`;
 
 /**
  * More like this: the rarest words of a text are asked of the search index, and what it finds is compared by the weight of the words
@@ -66,7 +66,7 @@ export function moreLikeThis(db: Db): (request: SimilarRequest) => SimilarPost[]
   const same = sameAs(db);
   const candidates = candidatesOf(db);
   return ({ about, limit = LIMIT, isInAddresses = true }) => {
-    const read = readFor(isInAddresses);
+    const read = searchedTextOf(isInAddresses);
     const found = typeof about === 'number' ? find.get(about) : about;
     if (!found) return null;
     const text = { title: read(found.title), content: read(found.content) };

@@ -17,7 +17,7 @@ export interface Customer {
 }
 
 /** A cell or a row that was left out, and where it is. */
-export interface Unread {
+export interface UnreadCell {
   line: number;
   column: string | null;
   why: string;
@@ -29,7 +29,7 @@ export interface CustomerFile {
   customers: Customer[];
   /** The columns as the file calls them; null where it has none of that kind. */
   columns: Record<Role, string | null> & { extra: string[] };
-  unread: Unread[];
+  unread: UnreadCell[];
   notes: string[];
 }
 
@@ -53,7 +53,7 @@ export function readCustomers(text: string, chosen: Partial<Record<Role, string>
   const [head, ...records] = recordsOf(text);
   const names = (head?.cells ?? []).map((name) => name.trim());
   const places = placesOf(names, chosen);
-  const unread: Unread[] = [];
+  const unread: UnreadCell[] = [];
   const good = records.filter((record) => isReadable(record, unread));
   const values = valuesOf(good, places.value, names, unread);
   const extra = names
@@ -98,7 +98,7 @@ function delimiterOf(header: string): Delimiter {
   return DELIMITERS.reduce<Delimiter>((best, next) => (parts(next) > parts(best) ? next : best), ',');
 }
 
-function isReadable({ line, cells, fault }: CsvRecord, unread: Unread[]): boolean {
+function isReadable({ line, cells, fault }: CsvRecord, unread: UnreadCell[]): boolean {
   if (fault) unread.push({ line, column: null, why: `the row ${faultText(fault, LIMITS)}` });
   return fault === null && cells.some((cell) => cell.trim() !== '');
 }
@@ -138,7 +138,7 @@ function valuesOf(
   records: readonly CsvRecord[],
   place: number | null,
   names: readonly string[],
-  unread: Unread[],
+  unread: UnreadCell[],
 ): (number | null)[] {
   if (place === null) return [];
   const column = names[place] ?? '';

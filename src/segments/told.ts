@@ -4,7 +4,7 @@ import { immediate } from '../db/sql.ts';
 import { openMirror } from '../mirror/file/open.ts';
 
 /** A person, and the delivered posts that they were told of. */
-export interface Told {
+export interface ToldPerson {
   user: number;
   posts: readonly number[];
 }
@@ -20,7 +20,7 @@ export function openToldStore(options: OpenOptions) {
         ON CONFLICT DO UPDATE SET told_at = $at, told_by = $by`);
   return {
     /** Returns how many people that were. */
-    mark: immediate(db, (people: readonly Told[], by: string, now: number): number => {
+    mark: immediate(db, (people: readonly ToldPerson[], by: string, now: number): number => {
       for (const { user, posts } of people)
         for (const post of posts) insert.run({ post, user, at: iso(now), by });
       return people.length;

@@ -25,7 +25,7 @@ export interface LastPass {
   unfinished: boolean;
 }
 
-/** There is one for every list, though it may say that there was none. */
+/** The last sweep of a list. Its times are null where there was none. */
 export function lastSweep(passes: readonly LastPass[], resource: Resource): LastPass {
   const none = {
     resource,
@@ -37,7 +37,7 @@ export function lastSweep(passes: readonly LastPass[], resource: Resource): Last
   return passes.find((pass) => pass.resource === resource && pass.mode === 'sweep') ?? none;
 }
 
-export interface UnderWay {
+export interface SweepUnderWay {
   runId: number;
   pages: number;
   startedAt: number;
@@ -49,8 +49,8 @@ const CLOSED: Record<CallKind, string> = { creates: 'upstream_closed', reads: 'u
 export type ServiceState = ReturnType<typeof openServiceState>;
 
 /**
- * What the processes of one mirror tell each other through its file. Read before every request and every few seconds besides, so each
- * question is a step or two into an index, and answered at once: no promise stands between a look and what is decided by it.
+ * What the processes of one mirror tell each other through its file. It is read before every request, so each question takes a step or two
+ * in an index. The answers are no promises: nothing can happen between an answer and the decision that follows from it.
  */
 export function openServiceState(options: OpenOptions) {
   const db = openMirror(options);
@@ -104,7 +104,7 @@ export function openServiceState(options: OpenOptions) {
     /** Why the last pass over a list failed; null where it did not. */
     lastFailure: (resource: Resource): string | null => failure.get(resource) ?? null,
     /** A sweep that some process says it is at; it may have died since. */
-    sweepUnderWay(resource: Resource): UnderWay | null {
+    sweepUnderWay(resource: Resource): SweepUnderWay | null {
       const row = underWay.get(resource);
       return row ? { runId: row.id, pages: row.pages, startedAt: Date.parse(row.started_at) } : null;
     },

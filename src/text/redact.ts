@@ -54,8 +54,8 @@ const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 export const HIDDEN_ADDRESS = 'address@redacted.invalid';
 
 /**
- * The text with every address in it hidden, and none made a pseudonym. For words that somebody may have put in to be told whose pseudonym
- * comes back; pseudonyms that are in it stay.
+ * The text with every address in it hidden, for texts that the reader may have written: a pseudonym in the place of an address would tell
+ * the reader whose it is. Pseudonyms that are in the text stay.
  */
 export function hideAddresses(text: string): string {
   return replaceAddresses(text, (address) => (HAS_NO_PERSON.test(address) ? address : HIDDEN_ADDRESS));

@@ -40,7 +40,7 @@ export function htmlText(text: string): string {
 
 const UNUSUAL = /[\u0300-\uffff\xa0]|\s\s|[^\S ]|^\s|\s$/;
 
-/** The same for a file that went through another system, which writes line ends, spaces and accents in its own way. */
+/** The form in which texts of a file are compared: another system may have rewritten its line ends, spaces and accents. */
 export function plainForm(text: string): string {
   return UNUSUAL.test(text) ? text.normalize('NFC').replace(/\s+/g, ' ').trim() : text;
 }

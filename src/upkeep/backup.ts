@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import type { OpenOptions } from '../db/open.ts';
 import { whyOwn } from '../mirror/file/own-files.ts';
-import { type CopyFacts, doChore } from './chores.ts';
+import { type CopyFacts, runFileTask } from './file-tasks.ts';
 
 export interface Backup extends CopyFacts {
   path: string;
@@ -28,7 +28,7 @@ async function copyTo(mirror: OpenOptions, path: string, signal?: AbortSignal): 
   const part = temporaryName(path);
   try {
     createPrivately(part);
-    const facts = await doChore({ chore: 'copy', ...mirror, to: part }, signal);
+    const facts = await runFileTask({ task: 'copy', ...mirror, to: part }, signal);
     await flush(part);
     await moveInPlace([{ temporary: part, path }]);
     return { path, ...facts };

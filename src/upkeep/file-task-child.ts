@@ -7,26 +7,26 @@ import { errnoOf } from '../base/files.ts';
 import { isBusy } from '../db/lock.ts';
 import { compact, openForWriting } from '../db/open.ts';
 import { closeAfter, rowsOf } from '../db/sql.ts';
-import { markCopy, olderCopyOf, UNKNOWN } from '../mirror/file/older-copy.ts';
+import { markCopy, olderCopyOf, UNKNOWN_MOMENT } from '../mirror/file/older-copy.ts';
 import { openMirrorReadOnly } from '../mirror/file/open.ts';
-import type { ChoreAnswer, ChoreRequest, Chores, CopyFacts } from './chores.ts';
-import { tidy } from './housekeeping.ts';
+import type { CopyFacts, FileTaskAnswer, FileTaskRequest, FileTasks } from './file-tasks.ts';
+import { doHousekeeping } from './housekeeping.ts';
 
 /** The longest pass writes for a moment only; a rewrite that gets no turn in this time will not get one. */
 const PATIENCE_MS = 60_000;
 
-const CHORES: Chores = {
+const FILE_TASKS: FileTasks = {
   compact({ patienceMs = PATIENCE_MS, ...mirror }) {
     return closeAfter(openForWriting(mirror), (db) => {
       db.pragma(`busy_timeout = ${patienceMs}`);
       return { isClean: compact(db, { patienceMs }) };
     });
   },
-  tidy,
+  housekeeping: doHousekeeping,
   copy({ to, ...mirror }) {
     const db = openMirrorReadOnly(mirror);
     const older = olderCopyOf(db, mirror);
-    const at = older ? (older.since ?? UNKNOWN) : new Date().toISOString();
+    const at = older ? (older.since ?? UNKNOWN_MOMENT) : new Date().toISOString();
     try {
       // Takes the copy for a write; the mirror itself is open for reading only.
       db.pragma('query_only = 0');
@@ -71,13 +71,13 @@ function explained(error: unknown, to?: string): unknown {
   return storageError(error, isOfCopy ? dirname(to) : undefined) ?? error;
 }
 
-function answer({ chore, ...request }: ChoreRequest): ChoreAnswer {
+function answer({ task, ...request }: FileTaskRequest): FileTaskAnswer {
   try {
-    const run = CHORES[chore] as (request: object) => ReturnType<Chores[typeof chore]>;
+    const run = FILE_TASKS[task] as (request: object) => ReturnType<FileTasks[typeof task]>;
     return { ok: true, result: run(request) };
   } catch (thrown) {
     return { ok: false, ...plainFailure(explained(thrown, 'to' in request ? request.to : undefined)) };
   }
 }
 
-process.stdout.write(JSON.stringify(answer((await json(process.stdin)) as ChoreRequest)));
+process.stdout.write(JSON.stringify(answer((await json(process.stdin)) as FileTaskRequest)));

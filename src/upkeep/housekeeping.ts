@@ -5,17 +5,17 @@ import { ENDED } from '../mirror/decide/types.ts';
 import { openMirror } from '../mirror/file/open.ts';
 import { pruneChanges } from '../mirror/log/change-log.ts';
 
-export const TIDYING = [
+export const HOUSEKEEPING = [
   'trim the log of passes',
   'trim the change feed',
   'merge the search indexes',
   'renew statistics',
   'shorten the write-ahead log',
 ] as const;
-type Tidying = (typeof TIDYING)[number];
+type HousekeepingStep = (typeof HOUSEKEEPING)[number];
 
-export interface TidyRequest extends OpenOptions {
-  step: Tidying;
+export interface HousekeepingRequest extends OpenOptions {
+  step: HousekeepingStep;
   now: number;
   /** How long changes are kept. */
   changesKeepMs: number;
@@ -28,11 +28,11 @@ const KEEP_RUNS_MS = 30 * 86_400_000;
 const TRIM_STEP = 1000;
 
 /** One piece of work on the file; returns how many rows or pages it was about. */
-export function tidy(request: TidyRequest): number {
+export function doHousekeeping(request: HousekeepingRequest): number {
   return closeAfter(openMirror(request), (db) => STEPS[request.step](db, request));
 }
 
-const STEPS: Record<Tidying, (db: Db, request: TidyRequest) => number> = {
+const STEPS: Record<HousekeepingStep, (db: Db, request: HousekeepingRequest) => number> = {
   'trim the log of passes': (db, { now }) => trimRuns(db, now),
   'trim the change feed': (db, { now, changesKeepMs: keepMs }) => pruneChanges(db, { now, keepMs }),
   'merge the search indexes': mergeIndexes,

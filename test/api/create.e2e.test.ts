@@ -4,7 +4,7 @@ import { setImmediate as aTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { ClientOptions, CreateOutcome } from '../../src/api/client.ts';
 import { freshConnection } from '../../src/api/connection.ts';
-import { settle } from '../../src/api/options.ts';
+import { clientContextOf } from '../../src/api/options.ts';
 import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -383,7 +383,7 @@ describe('the connection of a create', () => {
       json(response, CREATED, 201, { connection: 'close' }),
     );
     const token = () => new Secret(CANARY);
-    const context = settle({ baseUrl: upstream.url, auth: { kind: 'header' }, token });
+    const context = clientContextOf({ baseUrl: upstream.url, auth: { kind: 'header' }, token });
     const { dispatcher, close } = freshConnection(context);
     t.after(close);
     const send = () => dispatcher.request({ origin: upstream.url, path: '/', method: 'POST', body: '{}' });

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { type Erased, erasePerson } from '../../src/erasure/erase.ts';
-import { eraseExpired, type Retained } from '../../src/erasure/retention.ts';
+import { eraseExpired, type RetentionResult } from '../../src/erasure/retention.ts';
 import type { ErasureStore } from '../../src/erasure/store/store.ts';
 import { openErasureStore } from '../../src/erasure/store/store.ts';
 import type { MirrorStore } from '../../src/mirror/store/store.ts';
@@ -12,7 +12,7 @@ import { openMirrorStore } from '../../src/mirror/store/store.ts';
 import type { NewRow } from '../../src/outbox/decide/types.ts';
 import type { OutboxStore } from '../../src/outbox/store/store.ts';
 import { openOutboxStore } from '../../src/outbox/store/store.ts';
-import { doChore } from '../../src/upkeep/chores.ts';
+import { runFileTask } from '../../src/upkeep/file-tasks.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { folderFor } from '../support/folder.ts';
 import { MIRRORED, placeNewMirror, queryFile } from '../support/mirror.ts';
@@ -27,7 +27,7 @@ export interface ErasureBench {
   erasure: ErasureStore;
   clock: FakeClock;
   erase(email: string): Promise<Erased>;
-  expire(keepMs: number | 'never', at: number): Promise<Retained>;
+  expire(keepMs: number | 'never', at: number): Promise<RetentionResult>;
   query<T>(sql: string): T[];
   /** Puts rows into the outbox; returns their ids. */
   accept(...rows: Partial<NewRow>[]): Promise<number[]>;
@@ -50,7 +50,7 @@ export async function openBench(t: TestContext): Promise<ErasureBench> {
   const clock = fakeClock(minute(1000));
   const { signal } = new AbortController();
   const compact = async (): Promise<boolean> =>
-    (await doChore({ chore: 'compact', path, upstream: UPSTREAM })).isClean;
+    (await runFileTask({ task: 'compact', path, upstream: UPSTREAM })).isClean;
   return {
     folder,
     path,

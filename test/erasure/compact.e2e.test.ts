@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { compact, noteUnclean, openForWriting } from '../../src/db/open.ts';
-import { doChore } from '../../src/upkeep/chores.ts';
+import { runFileTask } from '../../src/upkeep/file-tasks.ts';
 import { aPost } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
 import { openBench } from './bench.ts';
@@ -18,7 +18,7 @@ describe('rewriting the file after something was erased', () => {
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM posts').get();
     await bench.erasure.suppress('ada@example.com', 0);
-    const compact = () => doChore({ chore: 'compact', path: bench.path, upstream, patienceMs: 50 });
+    const compact = () => runFileTask({ task: 'compact', path: bench.path, upstream, patienceMs: 50 });
     assert.deepEqual(await compact(), { isClean: false });
     assert.equal(await bench.erasure.isUnclean(), true);
     reader.exec('COMMIT');
@@ -49,7 +49,7 @@ describe('rewriting the file after something was erased', () => {
     const writer = new Database(bench.path);
     t.after(() => writer.close());
     writer.exec('BEGIN IMMEDIATE');
-    const compact = doChore({ chore: 'compact', path: bench.path, upstream, patienceMs: 50 });
+    const compact = runFileTask({ task: 'compact', path: bench.path, upstream, patienceMs: 50 });
     await assert.rejects(compact, { code: 'busy' });
     writer.exec('ROLLBACK');
   });
@@ -57,7 +57,7 @@ describe('rewriting the file after something was erased', () => {
   it('stops when it is told to', async (t) => {
     const bench = await openBench(t);
     const stop = new AbortController();
-    const compact = doChore({ chore: 'compact', path: bench.path, upstream }, stop.signal);
+    const compact = runFileTask({ task: 'compact', path: bench.path, upstream }, stop.signal);
     stop.abort(new Error('stopped by the test'));
     await assert.rejects(compact, /stopped by the test/);
   });

@@ -8,7 +8,7 @@ import { csvLine, numberText } from '../../src/query/text.ts';
 import {
   bodyLength,
   decodeTask,
-  encode,
+  encodeFrame,
   type Frame,
   frames,
   type QueryRefusal,
@@ -32,7 +32,7 @@ async function read(chunks: Buffer[]): Promise<Frame[]> {
 }
 
 describe('what the process of a statement says', () => {
-  const bytes = Buffer.concat(FRAMES.map(encode));
+  const bytes = Buffer.concat(FRAMES.map(encodeFrame));
 
   it('is understood wherever it is cut into pieces', async () => {
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 12 });
@@ -53,7 +53,7 @@ describe('what the process of a statement says', () => {
 
   it('is asked for by a task that says its length', () => {
     const task = { mirror: '/m', sql: 'SELECT 1', maxText: Number.POSITIVE_INFINITY } as Task;
-    const sent = encode(task);
+    const sent = encodeFrame(task);
     assert.deepEqual([bodyLength(sent), decodeTask(sent.subarray(4))], [sent.length - 4, task]);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bucketsOf, calendarOf, momentOf, periodOf, priorTo } from '../../src/reports/moment.ts';
-import { coverage, ifRead } from '../../src/reports/watching.ts';
+import { countIfRead, coverage } from '../../src/reports/watching.ts';
 
 const NOW = Date.parse('2026-01-31T15:30:00.000Z');
 const UTC = calendarOf('UTC');
@@ -43,10 +43,10 @@ describe('a week without anything', () => {
   const last = Date.parse('2026-01-19T00:00:00.000Z');
 
   it('is not known if it begins after the last look at the list', () => {
-    assert.equal(ifRead(last, '2026-01-19T00:00:00.001Z'), null);
-    assert.equal(ifRead(last, '2026-01-19T00:00:00.000Z'), 0);
-    assert.equal(ifRead(null, '2026-01-26T00:00:00.000Z'), 0);
-    assert.equal(ifRead(last, '2026-01-26T00:00:00.000Z', 3), 3);
+    assert.equal(countIfRead(last, '2026-01-19T00:00:00.001Z'), null);
+    assert.equal(countIfRead(last, '2026-01-19T00:00:00.000Z'), 0);
+    assert.equal(countIfRead(null, '2026-01-26T00:00:00.000Z'), 0);
+    assert.equal(countIfRead(last, '2026-01-26T00:00:00.000Z', 3), 3);
   });
 });
 

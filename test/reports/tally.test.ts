@@ -14,14 +14,14 @@ import type { Bucket } from '../../src/reports/moment.ts';
 import {
   bestOf,
   bitsOf,
-  boundOf,
   bucketFinder,
   firstReplies,
-  groups,
+  numberLists,
   placesOf,
   quantile,
   secondOf,
   selected,
+  sqlTimeOf,
   weekFinder,
 } from '../../src/reports/tally.ts';
 
@@ -171,7 +171,7 @@ describe('a share of values', () => {
   });
 
   it('has all values of its group, however many there are', () => {
-    const lists = groups(2);
+    const lists = numberLists(2);
     for (let n = 0; n < 200; n++) lists.add(n % 4 === 0 ? 0 : 1, n);
     lists.add(2, 1);
     const told = [0, 1, 2].map((group) => [...lists.of(group)]);
@@ -197,8 +197,8 @@ describe('the first reply to a post', () => {
 
 describe('a moment in SQL', () => {
   it('is a time, or before every time', () => {
-    assert.equal(boundOf(0), '1970-01-01T00:00:00.000Z');
-    assert.equal(boundOf(Number.NEGATIVE_INFINITY), '');
+    assert.equal(sqlTimeOf(0), '1970-01-01T00:00:00.000Z');
+    assert.equal(sqlTimeOf(Number.NEGATIVE_INFINITY), '');
     assert.deepEqual([1999, 2000, -1].map(secondOf), [1, 2, -1]);
   });
 });

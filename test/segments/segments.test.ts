@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { openErasureStore } from '../../src/erasure/store/store.ts';
 import { openMirrorStore } from '../../src/mirror/store/store.ts';
-import type { Walk } from '../../src/mirror/suppression/person.ts';
+import type { ErasureWalk } from '../../src/mirror/suppression/person.ts';
 import { REPORTS, type ReportName } from '../../src/reports/catalogue.ts';
 import type { Row } from '../../src/reports/report.ts';
 import { openBrowseReads } from '../../src/search/browse/browse.ts';
@@ -112,7 +112,7 @@ describe('imported customers', () => {
     t.after(() => erasure.close());
     const person = erasure.suppress('Ann@example.com', AT);
     const counts: Record<string, number> = {};
-    for (let walk: Walk | null = { place: 0, after: -1 }; walk !== null; ) {
+    for (let walk: ErasureWalk | null = { place: 0, after: -1 }; walk !== null; ) {
       const step = erasure.erase(person, walk, AT);
       for (const [name, n] of Object.entries(step.counts)) counts[name] = (counts[name] ?? 0) + n;
       walk = step.next;

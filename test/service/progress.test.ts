@@ -5,7 +5,7 @@ import { createRateLimit } from '../../src/api/rate-limit.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { observeGauges, progressReader } from '../../src/service/progress.ts';
-import type { LastPass, MirrorFileState, UnderWay } from '../../src/state/state.ts';
+import type { LastPass, MirrorFileState, SweepUnderWay } from '../../src/state/state.ts';
 import { fakeClock } from '../support/clock.ts';
 import { HOUR, MINUTE, NO_TROUBLES, NOW, SECOND } from './healthy.ts';
 
@@ -26,7 +26,7 @@ function benchOf() {
   clock.set(NOW);
   const world = {
     mirrorFile: 'in place' as MirrorFileState,
-    underWay: null as UnderWay | null,
+    underWay: null as SweepUnderWay | null,
     sweep: { startedAt: NOW - 30 * MINUTE, finishedAt: NOW - 20 * MINUTE } as Pick<
       LastPass,
       'startedAt' | 'finishedAt'

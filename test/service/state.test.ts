@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openForWriting } from '../../src/db/open.ts';
 import { openServiceState } from '../../src/state/state.ts';
-import { tidy } from '../../src/upkeep/housekeeping.ts';
+import { doHousekeeping } from '../../src/upkeep/housekeeping.ts';
 import { folderFor } from '../support/folder.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -121,8 +121,8 @@ describe('keeping the file in order', () => {
     })();
     const step = 'trim the log of passes';
     // The newest thousand stay, a hundred of them old.
-    assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
-    assert.equal(tidy({ ...file, step, now: NOW, changesKeepMs: 0 }), 0);
+    assert.equal(doHousekeeping({ ...file, step, now: NOW, changesKeepMs: 0 }), 2400);
+    assert.equal(doHousekeeping({ ...file, step, now: NOW, changesKeepMs: 0 }), 0);
     const left = db.prepare<[], number>('SELECT id FROM sync_runs').pluck().all();
     assert.ok([needed, compared, lastSweep].every((id) => left.includes(id)));
     assert.equal(left.length, 1003);
@@ -133,11 +133,13 @@ describe('keeping the file in order', () => {
     const file = fileFor(t);
     const db = openForWriting(file);
     addRun(db, { mode: 'head', outcome: 'complete', daysAgo: 1 });
-    assert.ok(tidy({ ...file, step: 'shorten the write-ahead log', now: NOW, changesKeepMs: 0 }) > 0);
-    assert.equal(tidy({ ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }), 0);
+    assert.ok(
+      doHousekeeping({ ...file, step: 'shorten the write-ahead log', now: NOW, changesKeepMs: 0 }) > 0,
+    );
+    assert.equal(doHousekeeping({ ...file, step: 'renew statistics', now: NOW, changesKeepMs: 0 }), 0);
     db.close();
     const other = { ...file, upstream: 'http://other.test', now: NOW, changesKeepMs: 0 };
-    assert.throws(() => tidy({ ...other, step: 'renew statistics' }), /belongs to/);
+    assert.throws(() => doHousekeeping({ ...other, step: 'renew statistics' }), /belongs to/);
   });
 });
 

@@ -3,7 +3,7 @@ import { chunkEnd, scalar } from '../../db/sql.ts';
 import { changeLog } from '../../mirror/log/change-log.ts';
 import { type RowErasers, rowErasers } from '../../mirror/suppression/rows.ts';
 
-export interface Expired {
+export interface ExpiredCounts {
   posts: number;
   comments: number;
   outbox: number;
@@ -33,15 +33,15 @@ function expirer(db: Db, rows: RowErasers) {
     'SELECT id FROM outbox WHERE post_id = ? AND erased_at IS NULL',
   );
   const lists = { posts: dueRows(db, 'posts'), comments: dueRows(db, 'comments') };
-  return (before: string, at: string): { counts: Expired; more: boolean } => {
+  return (before: string, at: string): { counts: ExpiredCounts; more: boolean } => {
     rows.refresh();
     for (const id of lists.posts.redate.all({ at })) changes.add('post.updated', at, id);
     for (const id of lists.comments.redate.all({ at })) changes.add('comment.updated', at, id);
-    const counts: Expired = { posts: 0, comments: 0, outbox: 0 };
+    const counts: ExpiredCounts = { posts: 0, comments: 0, outbox: 0 };
     for (const table of ['posts', 'comments'] as const)
       for (const { id, creator_id } of lists[table].due.all(before, CHUNK)) {
         const subject = table === 'posts' ? 'post' : 'comment';
-        // Also one that has lost its words already is marked, and the mark is told.
+        // A row that has lost its words already is marked too, and the change feed tells of it.
         if (!rows[subject](id, at)) changes.add(`${subject}.erased`, at, id);
         lists[table].mark.run(at, id);
         check.run(creator_id);
@@ -66,8 +66,8 @@ function dueRows(db: Db, table: 'posts' | 'comments') {
     due: db.prepare<[string, number], { id: number; creator_id: number }>(`
       SELECT id, creator_id FROM ${table}
        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at <= ? ORDER BY deleted_at LIMIT ?`),
-    // Deleted while the clock was ahead: such a row is kept for its time from now on, and not for as long as the clock was wrong besides.
-    // Where it was first seen later than now, it is now that the clock is behind.
+    // A row that was deleted while the clock was ahead counts as deleted now. If it was first seen later than now as well, the clock is behind
+    // now, and the row keeps its time.
     redate: scalar(db)<{ at: string }, number>(`
       UPDATE ${table} SET deleted_at = $at
        WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at > $at AND first_seen_at <= $at RETURNING id`),

@@ -4,7 +4,7 @@ import { closeAfter, dropMeta, readMeta, scalar } from '../../db/sql.ts';
 import { openMirror } from '../../mirror/file/open.ts';
 import { openRecoveryLog, type RecoveryLog } from '../../mirror/log/recovery-log.ts';
 import {
-  type Hash,
+  type AddressHash,
   KEY_CHECK,
   keyCheckOf,
   keyFileOf,
@@ -12,19 +12,24 @@ import {
   readOrMakeKey,
   storedKey,
 } from '../../mirror/suppression/list.ts';
-import { type Person, personEraser, type Step, type Walk } from '../../mirror/suppression/person.ts';
+import {
+  type ErasureStep,
+  type ErasureWalk,
+  type Person,
+  personEraser,
+} from '../../mirror/suppression/person.ts';
 import { eraseOrphans, suppressAll } from '../../mirror/suppression/reapply.ts';
 import { rowErasers } from '../../mirror/suppression/rows.ts';
 import { ERASED } from '../../mirror/suppression/words.ts';
 import { emailKey, isAddress } from '../../text/email.ts';
-import { type Expired, expiry, type RetireWalk } from './expire.ts';
+import { type ExpiredCounts, expiry, type RetireWalk } from './expire.ts';
 
 /** An address, or the upstream's number of a user who has none. */
-export type Whom = string | number;
+export type PersonKey = string | number;
 
 export interface FoundPerson extends Person {
   /** The address, also where a user who has one was asked for by number. */
-  whom: Whom;
+  whom: PersonKey;
   isSuppressed: boolean;
   /** How many users have something left to erase. */
   namedUsers: number;
@@ -64,7 +69,7 @@ export function openErasureStore(options: StoreOptions) {
   db.pragma('synchronous = FULL');
   const commit = <T>(work: () => T): T => db.transaction(work).immediate();
   const eraseStep = personEraser(db);
-  const startOr = (walk: Walk | null): Walk => walk ?? { place: 0, after: -1 };
+  const startOr = (walk: ErasureWalk | null): ErasureWalk => walk ?? { place: 0, after: -1 };
   const { expire, retire } = expiry(db);
   const list = suppressing(db, options);
   const unknownAuthors = scalar(db)<[], number>(`
@@ -74,22 +79,22 @@ export function openErasureStore(options: StoreOptions) {
     /** Who that is here; changes nothing. */
     find: list.find,
     /** Adds a person to the list and erases their users. Later pages do not bring them back. */
-    suppress: (whom: Whom, now: number): Suppressed => commit(() => list.suppress(whom, iso(now))),
+    suppress: (whom: PersonKey, now: number): Suppressed => commit(() => list.suppress(whom, iso(now))),
     /** Removes a person from the list. False if they were not on it. */
-    lift: (whom: Whom): boolean => commit(() => list.lift(whom)),
+    lift: (whom: PersonKey): boolean => commit(() => list.lift(whom)),
     /** Forgets the hashes, for when their key is lost; returns how many. People known by number stay on the list. */
     newKey: (): number => commit(list.newKey),
     /** The next piece of what is left of a person; start with null. */
-    erase: (person: Person, walk: Walk | null, now: number): Step =>
+    erase: (person: Person, walk: ErasureWalk | null, now: number): ErasureStep =>
       commit(() => noting(db, eraseStep(person, startOr(walk), iso(now)))),
     /** The same piece, undone before anybody sees it: what `erase` would do. */
-    preview: (person: Person, walk: Walk | null, now: number): Step =>
+    preview: (person: Person, walk: ErasureWalk | null, now: number): ErasureStep =>
       undone(db, () => eraseStep(person, startOr(walk), iso(now))),
     /** Erases those of the person's rows in `sending` that a dead sender left behind; none while a sender lives. Returns how many. */
     eraseOrphans: (ids: readonly number[], now: number): number =>
       commit(() => eraseOrphans(db, options, ids, iso(now))),
     /** Erases some of the rows that were deleted before the given moment; true while there may be more. */
-    expire: (before: number, now: number): { counts: Expired; more: boolean } =>
+    expire: (before: number, now: number): { counts: ExpiredCounts; more: boolean } =>
       commit(() => noting(db, expire(iso(before), iso(now)))),
     /** The next piece of looking for authors of whom nothing is left; start with null, which is also where it ends. */
     retire: (walk: RetireWalk | null, now: number) => commit(() => retire(walk, iso(now))),
@@ -124,8 +129,8 @@ function suppressing(db: Db, options: OpenOptions) {
   const find = personFinder(db);
   const rows = rowErasers(db);
   return {
-    find: (whom: Whom): FoundPerson => find(whom, storedKey(db, keyFile)),
-    suppress(asked: Whom, at: string): Suppressed {
+    find: (whom: PersonKey): FoundPerson => find(whom, storedKey(db, keyFile)),
+    suppress(asked: PersonKey, at: string): Suppressed {
       const key = readOrMakeKey(db, keyFile);
       const { whom, users, isMeant } = find(asked, key);
       const hash = key(subjectOf(whom));
@@ -137,7 +142,7 @@ function suppressing(db: Db, options: OpenOptions) {
       noteUnclean(db);
       return { isMeant, users, hash, isNew, erasedUsers };
     },
-    lift(whom: Whom): boolean {
+    lift(whom: PersonKey): boolean {
       if (db.prepare('SELECT 1 FROM suppressions').get() === undefined) return false;
       const hash = readKey(db, keyFile)(subjectOf(whom));
       removeUsers.run(hash);
@@ -153,7 +158,7 @@ function suppressing(db: Db, options: OpenOptions) {
 }
 
 /** What is hashed for the list; no address looks like a number of ours. */
-function subjectOf(whom: Whom): string {
+function subjectOf(whom: PersonKey): string {
   return typeof whom === 'number' ? `user:${whom}` : whom;
 }
 
@@ -165,7 +170,7 @@ interface UserRow {
   is_named: number;
 }
 
-function personFinder(db: Db): (whom: Whom, key: Hash | null) => FoundPerson {
+function personFinder(db: Db): (whom: PersonKey, key: AddressHash | null) => FoundPerson {
   const columns = 'id, email, name, alias, coalesce(email, name, alias, extra) IS NOT NULL AS is_named';
   const byId = db.prepare<[number], UserRow>(`SELECT ${columns} FROM users WHERE id = ?`);
   const addressed = db.prepare<[], UserRow>(`SELECT ${columns} FROM users WHERE email IS NOT NULL`);

@@ -38,8 +38,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 export type ExportSource = ReturnType<typeof openExportSource>;
 
-/** The mirror as it was in one moment: what others write meanwhile is not seen. */
-/** Holds one read transaction until it is closed. Meanwhile the write-ahead log cannot start over, so exports are short. */
+/** The mirror as it is in one moment. One read transaction is held until it is closed: the write-ahead log cannot start over meanwhile. */
 export function openExportSource(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   db.exec('BEGIN');

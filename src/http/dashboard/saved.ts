@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { SavedItems, Shelf, Words } from '../../query/saved.ts';
+import type { SavedItems, SavedList, SavedWords } from '../../query/saved.ts';
 import { idOf, required, textIn } from './parameters.ts';
 
 interface SavedDeps {
@@ -18,7 +18,7 @@ export function addSaved(app: FastifyInstance, { saved, clock }: SavedDeps): voi
 interface ShelfOptions<K extends string> {
   name: string;
   column: K;
-  shelf: Shelf<K>;
+  shelf: SavedList<K>;
   check(text: string): void;
   clock: Clock;
 }
@@ -30,13 +30,15 @@ function addShelf<K extends string>(app: FastifyInstance, options: ShelfOptions<
   app.post(path, async ({ body }, reply) => {
     const text = required(textIn(body, column), column);
     check(text);
-    const words = { name: required(textIn(body, 'name'), 'name'), [column]: text } as Words<K>;
+    const words = { name: required(textIn(body, 'name'), 'name'), [column]: text } as SavedWords<K>;
     return reply.code(201).send(shelf.save(words, clock.now()));
   });
   app.post(`${path}/:id`, async (request, reply) => {
     const [called, text] = [textIn(request.body, 'name'), textIn(request.body, column)];
     if (text !== null) check(text);
-    const words = { ...(called && { name: called }), ...(text && { [column]: text }) } as Partial<Words<K>>;
+    const words = { ...(called && { name: called }), ...(text && { [column]: text }) } as Partial<
+      SavedWords<K>
+    >;
     const changed = shelf.change(idOf(request), words, clock.now());
     return changed ?? reply.code(404).send({ detail: 'This is gone; somebody may have deleted it.' });
   });

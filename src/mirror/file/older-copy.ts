@@ -45,7 +45,7 @@ function standingOf({ copied_at, claim_head, claim_head_before }: Facts, logged:
 
 /** What is kept about an older copy in the mirror itself. */
 interface Note {
-  /** What was sent or erased after this moment is not in the copy; `UNKNOWN` where the file does not tell. */
+  /** What was sent or erased after this moment is not in the copy; `UNKNOWN_MOMENT` where the file does not tell. */
   since: string;
   noticedAt: string;
   /** Until then an attempt from before the restore may still turn up in the list. */
@@ -140,14 +140,14 @@ function markRows(db: Db, { since, noticedAt, settledAt }: Note): void {
 }
 
 /** The moment of a copy that tells none: before everything that can have been sent. */
-export const UNKNOWN = iso(0);
+export const UNKNOWN_MOMENT = iso(0);
 
 /** The latest moment of which the file knows. A time in the future says nothing: then everything upstream may be newer. */
 function momentOf(db: Db, { copied_at, claim_head }: Facts, now: string): string {
   const lastRun = scalar(db)<[], string>('SELECT started_at FROM sync_runs ORDER BY id DESC LIMIT 1');
   const known = [timeOf(claim_head), lastRun.get() ?? ''].filter((time) => time <= now);
   const moment = copied_at ?? known.reduce(later, '');
-  return moment === '' || moment > now ? UNKNOWN : moment;
+  return moment === '' || moment > now ? UNKNOWN_MOMENT : moment;
 }
 
 function later(a: string, b: string): string {
@@ -288,7 +288,7 @@ export function olderCopyOf(db: Db, options: OpenOptions): OlderCopy | null {
 }
 
 function knownOf(since: string): string | null {
-  return since === UNKNOWN ? null : since;
+  return since === UNKNOWN_MOMENT ? null : since;
 }
 
 /** File and log are read one after the other, and a sender may claim rows meanwhile: then both are read again. */

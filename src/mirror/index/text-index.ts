@@ -61,7 +61,7 @@ export function unindexedPosts(db: Db): number {
 
 function rowIndex(db: Db, source: keyof typeof INDEXES) {
   const { mark: key } = INDEXES[source];
-  const sql = statementsOf(db, source);
+  const sql = indexStatements(db, source);
   let mark = Number(sql.readMark.get(key));
   let isNoted = false;
   /**
@@ -118,7 +118,7 @@ function rowIndex(db: Db, source: keyof typeof INDEXES) {
   };
 }
 
-function statementsOf(db: Db, source: keyof typeof INDEXES) {
+function indexStatements(db: Db, source: keyof typeof INDEXES) {
   const { table, columns } = INDEXES[source];
   const names = columns.join(', ');
   const places = columns.map(() => '?').join(', ');

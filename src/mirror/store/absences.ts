@@ -16,7 +16,7 @@ import { isLate, type Moments } from './moments.ts';
 export function absences(db: Db) {
   const pages = listPages(db);
   const ids = { posts: idReader(db, 'posts'), comments: idReader(db, 'comments') };
-  const sql = statementsOf(db);
+  const sql = absenceStatements(db);
   return {
     pages,
     /** Rows that a pass shows are missing no longer; returns whether any was. A page from before a row was missed says nothing of it. */
@@ -61,7 +61,7 @@ export function absences(db: Db) {
   };
 }
 
-function statementsOf(db: Db) {
+function absenceStatements(db: Db) {
   return {
     any: scalar(db)<[string], number>('SELECT EXISTS (SELECT 1 FROM absences WHERE resource = ?)'),
     since: scalar(db)<[string, number], string>('SELECT since FROM absences WHERE resource = ? AND id = ?'),

@@ -3,7 +3,7 @@ import { iso } from '../../base/clock.ts';
 import { isSameMoment, toInstant } from '../../contract/datetime.ts';
 import type { Comment, Post } from '../../contract/decode.ts';
 import type { Db } from '../../db/open.ts';
-import { isAnother } from '../../db/reused.ts';
+import { hasReusedNumber } from '../../db/reused.ts';
 import type { RowIndex } from '../index/text-index.ts';
 import type { ChangeLog, ChangeType } from '../log/change-log.ts';
 import { type ColumnValue, rawUnlessSame } from './entity-tables.ts';
@@ -33,7 +33,7 @@ interface RowKind<T> {
   /** Changes that have a type of their own. */
   types: Readonly<Record<string, ChangeType>>;
   /** Whether the row is a new one under the number of an old one. */
-  isAnother(old: Stored, row: T): boolean;
+  hasReusedNumber(old: Stored, row: T): boolean;
 }
 
 /** A row as SQLite gives it, the values of its columns last: as a list it is read and compared fastest. */
@@ -69,8 +69,8 @@ export const POSTS: RowKind<Post> = {
     board_id: 'post.moved',
     votes_count: 'post.votes_changed',
   },
-  isAnother: (old, row) =>
-    isAnother({ firstSeenAt: old[3], created: old[5], creatorId: Number(old[CREATOR_AT]) }, row),
+  hasReusedNumber: (old, row) =>
+    hasReusedNumber({ firstSeenAt: old[3], created: old[5], creatorId: Number(old[CREATOR_AT]) }, row),
 };
 
 export const COMMENTS: RowKind<Comment> = {
@@ -91,7 +91,7 @@ export const COMMENTS: RowKind<Comment> = {
     return [content, likes_count, ...flags, status, post.id, creator.id, kind];
   },
   types: {},
-  isAnother: () => false,
+  hasReusedNumber: () => false,
 };
 
 /** How one kind of row gets into the mirror and out of it. */
@@ -108,7 +108,7 @@ export function rowWriter<T extends Post | Comment>(
   const { table, subject } = kind;
   const { columns, texts, history } = columnsOf(kind);
   const stored = storedRows(db, table, columns);
-  const { insert, update, keepVersion, remove } = statementsOf(db, kind);
+  const { insert, update, keepVersion, remove } = rowStatements(db, kind);
   const keep = versionKeeper(kind, keepVersion);
   const typesOf = changeTypes(kind);
   const wordsOf = (shown: readonly ColumnValue[]): string[] => shown.slice(0, texts.length).map(String);
@@ -139,7 +139,7 @@ export function rowWriter<T extends Post | Comment>(
       stored.wrote(id);
       const replaced = isAsBefore ? {} : { version: keep(old, shown) };
       const changedAt = observedAfter(versionAt, at);
-      const seenAt = kind.isAnother(old, row) ? at : firstSeenAt;
+      const seenAt = kind.hasReusedNumber(old, row) ? at : firstSeenAt;
       const version = isAsBefore ? versionAt : changedAt;
       update.run(...shown, ...timesOf(row), extra, seenAt, changedAt, version, id);
       if (!isSame(old, shown, 0, texts.length))
@@ -169,7 +169,7 @@ function columnsOf<T extends Post | Comment>(kind: RowKind<T>) {
   return { columns, texts, history, untyped };
 }
 
-function statementsOf<T extends Post | Comment>(db: Db, kind: RowKind<T>) {
+function rowStatements<T extends Post | Comment>(db: Db, kind: RowKind<T>) {
   const { table, subject } = kind;
   const { columns, history } = columnsOf(kind);
   const written = [

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts';
-import { ERASED, erased } from './words.ts';
+import { ERASED, erasedText } from './words.ts';
 
 /** Whether words that stood under the name of this user are to go. */
 export type IsTheirs = (user: number) => boolean;
@@ -69,7 +69,7 @@ function withoutTheirs(
   const own = new Set<string>();
   const left = shown.toReversed().map((text, i) => {
     if (isTheirs.at(-1 - i)) own.add(text);
-    return own.has(text) ? erased(text) : text;
+    return own.has(text) ? erasedText(text) : text;
   });
   for (const text of own) if (text !== '' && text !== ERASED) theirs.add(text);
   return left.toReversed();

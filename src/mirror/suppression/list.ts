@@ -41,14 +41,18 @@ export function suppressionList(db: Db, options: OpenOptions): () => CurrentList
 }
 
 /** A list of numbers alone needs no key. It stands so after the key was replaced. */
-function readableKey(db: Db, options: OpenOptions, hashes: readonly string[]): Hash {
+function readableKey(db: Db, options: OpenOptions, hashes: readonly string[]): AddressHash {
   return hashes.length === 0 ? () => '' : readKey(db, keyFileOf(options));
 }
 
 /** The same few thousand people write most rows: each address is hashed once. */
 const REMEMBERED = 20_000;
 
-export function currentList(hash: Hash, hashes: ReadonlySet<string>, users: readonly number[]): CurrentList {
+export function currentList(
+  hash: AddressHash,
+  hashes: ReadonlySet<string>,
+  users: readonly number[],
+): CurrentList {
   const verdicts = new Map<string, string | undefined>();
   const hashOf = (email: string): string | undefined => {
     if (verdicts.has(email)) return verdicts.get(email);
@@ -65,7 +69,7 @@ export function currentList(hash: Hash, hashes: ReadonlySet<string>, users: read
   return { ids, hashOf, scrub };
 }
 
-export type Hash = (email: string) => string;
+export type AddressHash = (email: string) => string;
 
 /** The key is in the data folder, so that a program with the mirror's file alone cannot try addresses against the list. */
 export function keyFileOf(options: OpenOptions): string {
@@ -73,11 +77,11 @@ export function keyFileOf(options: OpenOptions): string {
 }
 
 /** The key of a list that is not empty. Fails if the key is lost: without it erased people would come back unnoticed. */
-export function readKey(db: Db, file: string): Hash {
+export function readKey(db: Db, file: string): AddressHash {
   return keyIn(file, readMeta(db, KEY_CHECK));
 }
 
-function keyIn(file: string, check: string | undefined): Hash {
+function keyIn(file: string, check: string | undefined): AddressHash {
   const fault = faultOf(file, check);
   if (fault !== null) throw lost(file, fault);
   return hasherIn(file);
@@ -97,12 +101,12 @@ export function unreadableList(db: Db, options: OpenOptions): UnreadableList | n
 }
 
 /** The present key of the list, or null. */
-export function storedKey(db: Db, file: string): Hash | null {
+export function storedKey(db: Db, file: string): AddressHash | null {
   return readMeta(db, KEY_CHECK) === undefined ? null : readKey(db, file);
 }
 
 /** The present key. An empty list gets one. To be called inside a transaction that writes. */
-export function readOrMakeKey(db: Db, file: string): Hash {
+export function readOrMakeKey(db: Db, file: string): AddressHash {
   if (readMeta(db, KEY_CHECK) !== undefined) return readKey(db, file);
   if (!existsSync(file))
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, {
@@ -116,7 +120,7 @@ export function readOrMakeKey(db: Db, file: string): Hash {
 }
 
 /** The key of the data folder, for a mirror that lacks erasures made under it. Hashes under another key were given up, and say nothing any more. */
-export function adoptKey(db: Db, file: string, check: string): Hash {
+export function adoptKey(db: Db, file: string, check: string): AddressHash {
   const hash = keyIn(file, check);
   if (readMeta(db, KEY_CHECK) !== check) db.prepare('DELETE FROM suppressions').run();
   writeMeta(db, KEY_CHECK, check);
@@ -132,7 +136,7 @@ export function keyCheckOf(db: Db): string | null {
   return readMeta(db, KEY_CHECK) ?? null;
 }
 
-function hasherIn(file: string): Hash {
+function hasherIn(file: string): AddressHash {
   const key = readFileSync(file, 'utf8').trim();
   return (email) => createHmac('sha256', key).update(emailKey(email)).digest('base64url');
 }

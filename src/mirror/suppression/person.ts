@@ -31,13 +31,13 @@ export interface ErasedCounts {
 }
 
 /** Where the walk through the tables has come to. */
-export interface Walk {
+export interface ErasureWalk {
   place: number;
   after: number;
 }
 
-export interface Step {
-  next: Walk | null;
+export interface ErasureStep {
+  next: ErasureWalk | null;
   counts: Partial<ErasedCounts>;
   /** The person's rows of the outbox that are on their way out just now, and were not touched. */
   underWay: number[];
@@ -49,7 +49,7 @@ export interface Step {
 const CHUNK = 1000;
 
 /** Goes through every table in which a person can stand, a piece at a time; running it again finds only what is left. */
-export function personEraser(db: Db): (person: Person, walk: Walk, at: string) => Step {
+export function personEraser(db: Db): (person: Person, walk: ErasureWalk, at: string) => ErasureStep {
   // The person asked for; the SQL functions below belong to the connection, not to a statement.
   let isMeant: Person['isMeant'] = () => false;
   let isUser = isOneOf({ users: [] });
@@ -96,7 +96,7 @@ interface Piece {
 interface Work {
   /** The last key of the next piece. */
   end: ReturnType<typeof chunkEnd>;
-  run(piece: Piece): Pick<Step, 'counts'> & Partial<Pick<Step, 'underWay' | 'unsettled'>>;
+  run(piece: Piece): Pick<ErasureStep, 'counts'> & Partial<Pick<ErasureStep, 'underWay' | 'unsettled'>>;
 }
 
 const names = (column: string, kind: 'text' | 'json' | 'link' = 'text'): string =>

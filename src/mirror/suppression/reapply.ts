@@ -2,8 +2,8 @@ import { senderLockPath, takeLock } from '../../db/lock.ts';
 import { type Db, noteUnclean, type OpenOptions } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
 import type { Erasures } from '../log/recovery-log.ts';
-import { adoptKey, currentList, type Hash, keyFileOf } from './list.ts';
-import { type Person, personEraser, type Walk } from './person.ts';
+import { type AddressHash, adoptKey, currentList, keyFileOf } from './list.ts';
+import { type ErasureWalk, type Person, personEraser } from './person.ts';
 import { rowErasers } from './rows.ts';
 
 /** The erasures that this mirror does not know; null where it knows all of them. */
@@ -22,7 +22,7 @@ export function missingErasures(db: Db, all: Erasures): Erasures | null {
 /** Erases people again, by hash and number, in one walk inside the caller's transaction: the mirror must not be read before it is done. */
 export function reapplyErasures(db: Db, options: OpenOptions, missing: Erasures, at: string): void {
   const { keyCheck, hashes, users } = missing;
-  const hash: Hash = keyCheck === null ? () => '' : adoptKey(db, keyFileOf(options), keyCheck);
+  const hash: AddressHash = keyCheck === null ? () => '' : adoptKey(db, keyFileOf(options), keyCheck);
   const list = currentList(hash, new Set(hashes.map((each) => each.hash)), []);
   const isMeant = (email: string): boolean => list.hashOf(email) !== undefined;
   const found = db
@@ -52,7 +52,7 @@ export function suppressAll(db: Db, { hashes, users }: Erasures): number {
 function walkAll(db: Db, person: Person, at: string): number[] {
   const eraseStep = personEraser(db);
   const sending: number[] = [];
-  for (let walk: Walk | null = { place: 0, after: -1 }; walk !== null; ) {
+  for (let walk: ErasureWalk | null = { place: 0, after: -1 }; walk !== null; ) {
     const step = eraseStep(person, walk, at);
     sending.push(...step.underWay);
     walk = step.next;

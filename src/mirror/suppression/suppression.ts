@@ -1,10 +1,10 @@
 import type { Comment, Post, PostReference, User } from '../../contract/decode.ts';
 import type { Db, OpenOptions } from '../../db/open.ts';
-import { isAnother, type RowIdentity } from '../../db/reused.ts';
+import { hasReusedNumber, type RowIdentity } from '../../db/reused.ts';
 import { scalar } from '../../db/sql.ts';
 import type { PageRows, RejectedRow } from '../decide/types.ts';
 import { type CurrentList, suppressionList } from './list.ts';
-import { ERASED, erased } from './words.ts';
+import { ERASED, erasedText } from './words.ts';
 
 /**
  * Keeps people who were erased from coming back: the page as it may be stored, and the very same one while the list is empty. To
@@ -56,14 +56,14 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
     };
     const reference = (post: PostReference): PostReference =>
       isTitleHeld.get(post.id) === 1
-        ? { ...post, ...NO_PLACE, title: erased(post.title) }
+        ? { ...post, ...NO_PLACE, title: erasedText(post.title) }
         : scrub.row(post, ['title', 'url'], ['extra']);
     const scrubUser = (user: User): User => scrub.row(user, ['name', 'alias'], ['extra']);
     return {
       post(row) {
         const { title, content, creator } = row;
         const isOwn = isErased(creator);
-        const held = isOwn ? { title: erased(title), content: erased(content) } : posts(row);
+        const held = isOwn ? { title: erasedText(title), content: erasedText(content) } : posts(row);
         if (held) eraseReference.run({ id: row.id, erased: ERASED });
         const left = held ? { ...row, ...NO_PLACE, ...held } : row;
         return {
@@ -76,7 +76,7 @@ function censorMaker(db: Db): (current: CurrentList) => Censor {
       comment(row) {
         const { content, creator } = row;
         const isOwn = isErased(creator);
-        const held = isOwn ? { content: erased(content) } : comments(row);
+        const held = isOwn ? { content: erasedText(content) } : comments(row);
         const left = held ? { ...row, ...held, extra: null } : row;
         return {
           ...scrub.row(left, ['content'], ['status', 'extra']),
@@ -106,10 +106,10 @@ function heldRows<T extends Post | Comment, K extends keyof T & string>(
       FROM ${subject}s r WHERE id = ? AND '${ERASED}' IN (${names.join(', ')}) AND (${LISTED} OR ${wasListed(subject)})`);
   return (row) => {
     const stored = find.get(row.id);
-    if (!stored || isAnother(stored, row)) return undefined;
+    if (!stored || hasReusedNumber(stored, row)) return undefined;
     const texts = names.map((name) => [
       name,
-      stored[name] === ERASED ? erased(String(row[name])) : row[name],
+      stored[name] === ERASED ? erasedText(String(row[name])) : row[name],
     ]);
     return Object.fromEntries(texts) as Record<K, string>;
   };

@@ -8,7 +8,7 @@ import { EMAIL_KEY, NAME_KEY } from '../../text/redact.ts';
 export const ERASED = '[erased]';
 
 /** An empty text stays empty. */
-export function erased(text: string): string {
+export function erasedText(text: string): string {
   return text === '' ? '' : ERASED;
 }
 
@@ -67,7 +67,7 @@ export function scrubber(isMeant: (email: string) => boolean, isUser: (id: numbe
     return Object.fromEntries(
       members.map(([key, item]) => {
         const isName = isPerson && typeof item === 'string' && NAME_KEY.test(key);
-        return [text(key), isName ? erased(item) : value(item)];
+        return [text(key), isName ? erasedText(item) : value(item)];
       }),
     );
   };

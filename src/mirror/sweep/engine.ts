@@ -4,7 +4,7 @@ import type { Resource } from '../../contract/endpoints.ts';
 import type { Lock } from '../../db/lock.ts';
 import { type ListFacts, readFacts } from '../decide/list-facts.ts';
 import type { Pass, PassEnd, PassMode, PassSummary } from '../decide/types.ts';
-import { head } from './head.ts';
+import { readHead } from './head.ts';
 import { indexAll, type PassContext } from './pages.ts';
 import { NEW_SWEEP, type Sweep, type SweepState } from './state.ts';
 import { LostPlace, sweep } from './sweep.ts';
@@ -70,7 +70,7 @@ async function headPass(context: PassContext, { resource }: SyncRequest): Promis
   const reason = whyNoHead(facts);
   if (reason !== null) return { done: false, reason: `no head pass over ${resource}: ${reason}` };
   const pass = context.store.beginPass({ resource, mode: 'head', now: context.clock.now(), resume: false });
-  const work = async () => ({ learned: JSON.stringify(await head(context, pass, facts)) });
+  const work = async () => ({ learned: JSON.stringify(await readHead(context, pass, facts)) });
   return { done: true, summary: await recorded(context, pass, () => null, work) };
 }
 
@@ -81,10 +81,9 @@ function whyNoHead({ readAt, newRows }: ListFacts): string | null {
 }
 
 /**
- * A sweep that ends as complete has read every row since the command began. One that goes on where an earlier process was interrupted
- * has not: it is concluded when it reaches the end, so that a list which takes longer than any process lives is still finished, and
- * then the list is read once more from its start down to the first rows that this process read. If that is interrupted, it is the
- * sweep that the next process goes on with.
+ * A complete sweep has read every row since the command began. A resumed sweep has not. It is concluded at its end all the same, so that a
+ * list which takes longer than any process lives is finished too. Then the list is read again, from its start down to the first rows that
+ * this process read. If that is interrupted, the next process goes on with it.
  */
 async function wholeSweep(context: PassContext, request: SyncRequest): Promise<PassSummary> {
   const began = context.clock.now();

@@ -6,7 +6,7 @@ import { type PassContext, walk, writePage } from './pages.ts';
 export const HEAD_PAGES = 5;
 
 /** Reads pages from the start of the list while they bring anything new. It concludes nothing from absence. */
-export async function head(context: PassContext, pass: Pass, facts: ListFacts): Promise<ListFacts> {
+export async function readHead(context: PassContext, pass: Pass, facts: ListFacts): Promise<ListFacts> {
   const { client, signal, onPage } = context;
   // Nothing ahead: most passes end after one page, and a second would be asked for in vain.
   for await (const page of walk(client, pass.resource, { signal, ahead: 0 })) {

@@ -8,7 +8,7 @@ import { companyReader } from './company.ts';
 import type { PageRequest, Place } from './filter.ts';
 import { pagesReader } from './pages.ts';
 import { peopleReader } from './people.ts';
-import { LINE, LINES, type ListedPost, type PostLine, wholePostReader } from './post.ts';
+import { LINE_COLUMNS, LINE_TABLES, type ListedPost, type PostLine, wholePostReader } from './post.ts';
 
 export { type PageRequest, type Place, SORTS } from './filter.ts';
 
@@ -42,9 +42,9 @@ const BEGINNING = 180;
 const CACHE_KB = 128_000;
 
 const ROWS = `
-  SELECT ${LINE}, substr(p.content, 1, $beginning) AS beginning, u.name AS creator, p.creator_id AS creatorId,
+  SELECT ${LINE_COLUMNS}, substr(p.content, 1, $beginning) AS beginning, u.name AS creator, p.creator_id AS creatorId,
          p.version_at AS changed, p.deleted_at AS deleted
-    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each($ids))`;
+    FROM ${LINE_TABLES} JOIN users u ON u.id = p.creator_id WHERE p.id IN (SELECT value FROM json_each($ids))`;
 
 /** A number or a whole address means one person, anything else a part of a name or address; of very many people the first will do. */
 const CREATORS = `
@@ -135,7 +135,7 @@ export function openRecentPosts(options: OpenOptions) {
   const db = openMirrorReadOnly(options);
   const recent = db.prepare<Omit<RecentFilter, 'search'> & { match: string | null }, RecentPost>(`
     SELECT p.id, p.title, p.content, p.url, b.name AS board, s.name AS status, p.votes_count, p.created, p.version_at AS changed
-      FROM ${LINES}
+      FROM ${LINE_TABLES}
      WHERE p.deleted_at IS NULL
        AND ($board IS NULL OR b.name = $board COLLATE NOCASE OR b.slug = $board COLLATE NOCASE)
        AND ($status IS NULL OR s.name = $status COLLATE NOCASE)

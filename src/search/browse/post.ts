@@ -31,9 +31,9 @@ export interface PostLine {
 }
 
 /** The columns of such a line, and where they come from. */
-export const LINE = `p.id, p.title, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
+export const LINE_COLUMNS = `p.id, p.title, p.url, b.name AS board, b.slug AS boardSlug, s.name AS status, s.color AS statusColor,
          p.votes_count AS votes, p.comments_count AS comments, p.created`;
-export const LINES = 'posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id';
+export const LINE_TABLES = 'posts p JOIN boards b ON b.id = p.board_id JOIN statuses s ON s.id = p.status_id';
 
 export interface PostFacts extends PostLine {
   content: string;
@@ -118,9 +118,9 @@ const MOST_EDITS = 50;
 const COMMENTS = 50;
 
 const POST = `
-  SELECT ${LINE}, p.content, u.name AS creator, p.creator_id AS creatorId, u.is_team OR u.is_admin AS creatorIsTeam,
+  SELECT ${LINE_COLUMNS}, p.content, u.name AS creator, p.creator_id AS creatorId, u.is_team OR u.is_admin AS creatorIsTeam,
          p.first_seen_at AS firstSeen, p.version_at AS at, p.deleted_at AS deleted, p.erased_at AS erased
-    FROM ${LINES} JOIN users u ON u.id = p.creator_id WHERE p.id = ?`;
+    FROM ${LINE_TABLES} JOIN users u ON u.id = p.creator_id WHERE p.id = ?`;
 
 const VERSIONS = `
   SELECT v.n, v.observed_at AS at, v.title, v.content, v.votes_count AS votes, v.comments_count AS comments, b.name AS board,
