@@ -1,5 +1,7 @@
+import { fork } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { AppError, errorOfFailure } from '../../base/errors.ts';
 import { ownFile } from '../../base/program.ts';
 import type { OpenOptions } from '../../db/open.ts';
@@ -18,7 +20,7 @@ export interface DashboardReads {
   warm(request: Parameters<Reading['overview']>[0]): void;
   /** How much of the slow report is done that is worked on, 0 to 1; null where it is not. */
   progress(): number | null;
-  /** Ends the thread of the slow report, also for whoever else waits for it. */
+  /** Ends the process of the slow report, also for whoever else waits for it. */
   cancelSlow(): void;
   close(): Promise<void>;
 }
@@ -38,14 +40,14 @@ const LARGE_BYTES = 500e6;
 let lastAsked: OpenOptions | undefined;
 
 /**
- * Sums over the whole mirror have a thread of their own, so that a search does not wait for them. The report that they would wait for has
- * another one, which ends with its answer.
+ * Sums over the whole mirror have a thread of their own, so that a search does not wait for them. The report that they would wait for has a
+ * process of its own, which ends with its answer.
  */
 export function openReads(options: OpenOptions): DashboardReads {
   const isKept = (): boolean => lastAsked === options;
-  const thread = (): Lane => new Lane(threadOn(options, SMALL), { idleMs: IDLE_MS, isKept });
+  const thread = (): Lane => new Lane(threadOn(options), { idleMs: IDLE_MS, isKept });
   const [sums, posts] = [thread(), thread()];
-  const slow = new Lane(threadOn(options, {}), { idleMs: 0, isKept: () => false });
+  const slow = new Lane(processOn(options), { idleMs: 0, isKept: () => false });
   const ask: DashboardReads['ask'] = (name, request, signal) => {
     lastAsked = options;
     const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
@@ -84,18 +86,34 @@ interface Hearer {
 
 export type Begin = (hearer: Hearer) => Answerer;
 
-/** Answers are small, and a thread may stay for long. */
-const SMALL: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
-
-/** It does not keep this process alive. */
-function threadOn(options: OpenOptions, resourceLimits: ResourceLimits): Begin {
+/** Neither keeps this process alive. */
+function threadOn(options: OpenOptions): Begin {
   return ({ onMessage, onEnd }) => {
-    const file = ownFile('./reading.ts', import.meta.url);
-    const thread = new Worker(file, { workerData: options, resourceLimits });
+    const thread = new Worker(ownFile('./reading.ts', import.meta.url), {
+      workerData: options,
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    });
     thread.unref();
     thread.on('message', onMessage);
     thread.once('error', onEnd).once('exit', () => onEnd(null));
     return { ask: (question) => thread.postMessage(question), end: () => thread.terminate() };
+  };
+}
+
+function processOn(options: OpenOptions): Begin {
+  return ({ onMessage, onEnd }) => {
+    const file = fileURLToPath(ownFile('./reading-child.ts', import.meta.url));
+    const child = fork(file, {
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.unref();
+    child.channel?.unref();
+    child.on('message', (message) => onMessage(message as ThreadAnswer));
+    child.once('error', onEnd).once('exit', () => onEnd(null));
+    child.send(options);
+    return { ask: (question) => child.send(question), end: () => child.kill('SIGKILL') };
   };
 }
 
@@ -110,7 +128,7 @@ const CLOSED = 'the service is about to stop';
 const CANCELLED = 'somebody cancelled this report';
 const LOST = 'what reads the mirror ended early';
 
-/** One thread that answers one question after the other. It starts with the first question. */
+/** One thread or process that answers one question after the other. It starts with the first question. */
 export class Lane {
   readonly #begin: Begin;
   readonly #line: Waiting[] = [];

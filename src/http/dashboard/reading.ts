@@ -237,7 +237,7 @@ function beginningOf({ beginning }: ListedPost): Excerpt {
   return snippetOf(beginning, []).excerpt;
 }
 
-/** What goes to a thread, and what comes back. */
+/** What goes to a thread or process, and what comes back. */
 export interface ThreadQuestion {
   name: keyof Reading;
   request: unknown;
@@ -247,10 +247,19 @@ export type ThreadAnswer = { value: unknown } | { failure: PlainFailure } | { pr
 
 // This file is also the worker thread of `reading-pool.ts`.
 const asker = parentPort;
-if (asker) {
-  const tell = (given: ThreadAnswer): void => asker.postMessage(given);
-  const reading = openReading(workerData as OpenOptions, (progress) => tell({ progress }));
-  asker.on('message', ({ name, request }: ThreadQuestion) => void answer(reading, name, request).then(tell));
+if (asker)
+  serve(
+    openReading(workerData as OpenOptions),
+    (given) => asker.postMessage(given),
+    (hear) => asker.on('message', hear),
+  );
+
+export function serve(
+  reading: Reading,
+  tell: (given: ThreadAnswer) => void,
+  listen: (hear: (question: ThreadQuestion) => void) => void,
+): void {
+  listen(({ name, request }) => void answer(reading, name, request).then(tell));
 }
 
 async function answer(reading: Reading, name: keyof Reading, request: unknown): Promise<ThreadAnswer> {
