@@ -34,7 +34,13 @@ import { openProgress, type ProgressBars } from './progress.ts';
 import { type OpenSending, openSending } from './sending.ts';
 
 type Text = 'board' | 'encoding' | 'mark' | 'perMinute' | 'results';
-type Switch = 'dryRun' | 'acceptUnknownBoards' | 'acceptRepeatedTitles' | 'includeClosed' | 'wait';
+type Switch =
+  | 'dryRun'
+  | 'acceptUnknownBoards'
+  | 'acceptRepeatedTitles'
+  | 'acceptStrippedKeys'
+  | 'includeClosed'
+  | 'wait';
 type ImportFlags = Flags<Text, Switch> & {
   [K in 'map' | 'boardMap' | 'skipDuplicates']?: string[];
 };
@@ -59,6 +65,7 @@ export function register(program: Command, stop: AbortSignal): void {
     .option('--accept-unknown-boards', 'send to boards that the mirror does not know')
     .option('--include-closed', 'also rows whose state says done, closed or archived')
     .option('--accept-repeated-titles', 'send rows although more than a fifth of them repeat a title')
+    .option('--accept-stripped-keys', 'send rows whose keys differ from known ones in leading zeros alone')
     .option(
       '--skip-duplicates <kind>',
       'leave out rows like posts that exist: same, title, content or all',
@@ -120,8 +127,9 @@ function choicesOf(flags: ImportFlags): AskedChoices {
     map: readBoardMap((boardMap ?? []).flatMap(linesOf)),
     acceptUnknown: acceptUnknownBoards === true,
   };
-  const { includeClosed, acceptRepeatedTitles } = flags;
-  return { map: readMap(map ?? []), board, encoding: known, boards, includeClosed, acceptRepeatedTitles };
+  const { includeClosed, acceptRepeatedTitles, acceptStrippedKeys } = flags;
+  const accepted = { includeClosed, acceptRepeatedTitles, acceptStrippedKeys };
+  return { map: readMap(map ?? []), board, encoding: known, boards, ...accepted };
 }
 
 /** A text without "=" is the path of a file of such lines. */
@@ -266,6 +274,7 @@ async function duplicateLines(
 }
 
 type RunOptions = ImportFlags & { progress: ProgressBars };
+type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
   const { results } = options;
@@ -288,18 +297,16 @@ async function realRun(context: Context, request: Request, options: RunOptions):
   const chosen = { ...meant, skipLines };
   const imported = await stoppable(context, STOPPED, () => flow.importFile(parts, batch, chosen));
   options.progress.stop();
-  const writeResults = async (): Promise<void> => {
-    if (results !== undefined) await out.writeResults(results, chosen, reads);
-  };
-  await writeResults();
-  await report(context, request, { ...imported, batch, writeResults, sending }, options);
+  const refresher = results === undefined ? null : out.resultsRefresher(results, chosen, reads, clock);
+  await refresher?.write();
+  await report(context, request, { ...imported, batch, refresher, sending }, options);
 }
 
 const STOPPED = 'Stopped while reading. What was accepted stays; run the same command again for the rest.';
 
 interface Run extends Imported {
   batch: string;
-  writeResults(): Promise<void>;
+  refresher: Refresher | null;
   sending: OpenSending;
 }
 
@@ -334,11 +341,11 @@ async function report(context: Context, request: Request, run: Run, options: Run
 const GO_ON = 'Run the same command again to continue, or "feedback-mirror start".';
 
 /** The results file is written once more, however the waiting ends. */
-async function waitAll({ sending, batches, writeResults }: Run): Promise<StateCounts> {
+async function waitAll({ sending, batches, refresher }: Run): Promise<StateCounts> {
   try {
-    return await sending.wait({ batches, goOn: GO_ON });
+    return await sending.wait({ batches, goOn: GO_ON, onProgress: () => refresher?.refresh() });
   } finally {
-    await writeResults();
+    await refresher?.write();
   }
 }
 

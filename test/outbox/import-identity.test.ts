@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Database from 'better-sqlite3';
 import { importFile, surveyFile } from '../../src/outbox/import/import.ts';
-import { outboxCsv } from '../../src/outbox/import/results.ts';
+import { openResults, outboxCsv } from '../../src/outbox/import/results.ts';
 import { counts, importBenchFor, inputOf, PLAIN, QUIET } from './import-feed.ts';
 
 /** A board of the mirror, as a page of posts would bring it. */
@@ -71,7 +71,7 @@ describe('keys that a spreadsheet took the zeros from', () => {
   const FILE = 'board,title,email,key\nbugs,One,a@example.com,0001\nbugs,Two,,0002\nbugs,Three,,0003\n';
   const STRIPPED = FILE.replaceAll(',000', ',');
 
-  it('are known, in either file, and make no second post', async (t) => {
+  it('are held, said with both keys, and sent after a yes', async (t) => {
     for (const [first, second] of [
       [FILE, STRIPPED],
       [STRIPPED, FILE],
@@ -79,9 +79,18 @@ describe('keys that a spreadsheet took the zeros from', () => {
       const bench = importBenchFor(t);
       await bench.take(first);
       const grown = `${second}bugs,New,,9\n`;
-      assert.deepEqual(counts(await bench.dryRun(grown)), [4, 1, 3, 0]);
-      assert.deepEqual(counts(await bench.take(grown)), [4, 1, 3, 0]);
-      assert.deepEqual(counts(await bench.take(first)), [3, 0, 3, 0]);
+      const seen = await bench.dryRun(grown, { boards: { map: {}, acceptUnknown: true } });
+      assert.deepEqual(counts(seen), [4, 1, 0, 3]);
+      assert.equal(seen.held.rows, 3);
+      assert.match(seen.refusals[0]?.reason ?? '', /is held: a row with the same title.* under the key 0*1,/);
+      const request = { ...PLAIN, ...QUIET, acceptRepeatedTitles: true, input: inputOf(grown) };
+      const open = { ...request, boards: { map: {}, acceptUnknown: true } };
+      assert.deepEqual(counts((await importFile(bench, 'two', open)).tally), [4, 1, 0, 3]);
+      let results = '';
+      for await (const piece of await openResults(open.input, open, bench.reads)) results += piece;
+      assert.equal(results.match(/is held/g)?.length, 3);
+      const yes = { ...open, acceptStrippedKeys: true };
+      assert.deepEqual(counts((await importFile(bench, 'three', yes)).tally), [4, 3, 1, 0]);
     }
   });
 

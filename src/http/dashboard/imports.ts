@@ -178,7 +178,7 @@ interface ImportContext extends ImportDeps {
   signal: AbortSignal;
 }
 
-type Switch = 'acceptUnknownBoards' | 'includeClosed' | 'acceptRepeatedTitles';
+type Switch = 'acceptUnknownBoards' | 'includeClosed' | 'acceptRepeatedTitles' | 'acceptStrippedKeys';
 
 /** Keeps choices that the body leaves out: each of two people in one file sends only their own choices. */
 function choicesOf(body: unknown, before: UploadChoices): UploadChoices {
@@ -196,6 +196,7 @@ function choicesOf(body: unknown, before: UploadChoices): UploadChoices {
     acceptUnknownBoards: switched('acceptUnknownBoards'),
     includeClosed: switched('includeClosed'),
     acceptRepeatedTitles: switched('acceptRepeatedTitles'),
+    acceptStrippedKeys: switched('acceptStrippedKeys'),
     encoding: said('encoding', () => wordIn(body, 'encoding', ENCODINGS), before.encoding),
     perMinute: said('perMinute', () => numberOf(body, 'perMinute'), before.perMinute),
     mark: said('mark', () => markLabel(textIn(body, 'mark') ?? '') || null, before.mark ?? null),
@@ -229,7 +230,7 @@ function boardMapOf(body: unknown): UploadChoices['boardMap'] {
 /** A board for all rows, or for the rows of one, may be typed: a name is as good as the short part of the URL. */
 function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: UploadChoices): ReadChoices {
   const { map, board, boardMap, acceptUnknownBoards, encoding } = choices;
-  const { includeClosed, acceptRepeatedTitles } = choices;
+  const { includeClosed, acceptRepeatedTitles, acceptStrippedKeys } = choices;
   const known = reads.boards();
   const meant = Object.entries(boardMap).map(([name, text]) => [name, text && boardNamed(known, text)]);
   return {
@@ -238,7 +239,7 @@ function readChoices({ outbox, reads }: ImportContext, { id }: Upload, choices: 
     boards: { map: Object.fromEntries(meant), acceptUnknown: acceptUnknownBoards },
     encoding: encoding ?? undefined,
     skipLines: outbox.duplicates.skippedLines(id),
-    ...{ includeClosed, acceptRepeatedTitles },
+    ...{ includeClosed, acceptRepeatedTitles, acceptStrippedKeys },
   };
 }
 
@@ -292,7 +293,7 @@ function compare(context: ImportContext, upload: Upload, choices: UploadChoices)
     ...readChoices(context, upload, choices),
     boards,
     skipLines: undefined,
-    includeClosed: true,
+    ...{ includeClosed: true, acceptStrippedKeys: true },
     rowsAtOnce: ROWS_AT_ONCE,
   };
   const running = compareInBackground(reads, mirror, { ...read, input: upload.input }, (found) => {

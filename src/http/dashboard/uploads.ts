@@ -24,6 +24,7 @@ export interface UploadChoices {
   /** Also rows whose state says that the work is over. */
   includeClosed: boolean;
   acceptRepeatedTitles: boolean;
+  acceptStrippedKeys: boolean;
   /** Instead of the one that the bytes tell. */
   encoding: Encoding | null;
   perMinute: number | null;
@@ -38,6 +39,7 @@ export const NO_CHOICES: UploadChoices = {
   acceptUnknownBoards: false,
   includeClosed: false,
   acceptRepeatedTitles: false,
+  acceptStrippedKeys: false,
   encoding: null,
   perMinute: null,
   mark: null,

@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { OpenOptions } from '../../db/open.ts';
 import { SUPPRESSED } from '../../mirror/suppression/list.ts';
 import { FINAL_STATES } from '../decide/states.ts';
-import type { Acceptance, NewRow } from '../decide/types.ts';
+import type { Acceptance } from '../decide/types.ts';
 import { contentAsSent, type Marking, markExample } from '../send/mark.ts';
 import type { ImportReads, KnownRow } from '../store/imports.ts';
 import type { OutboxStore } from '../store/store.ts';
@@ -43,6 +43,8 @@ export interface ImportChoices extends Pick<ReadOptions, 'board' | 'encoding'> {
   includeClosed?: boolean | undefined;
   /** Titles may repeat as often as they do. */
   acceptRepeatedTitles?: boolean | undefined;
+  /** Rows whose keys differ from known ones in leading zeros alone are other posts. */
+  acceptStrippedKeys?: boolean | undefined;
 }
 
 export interface ImportRequest extends ImportChoices {
@@ -82,7 +84,7 @@ export async function importFile(
   if (perMinute !== null) store.paceBatch(batch, perMinute, clock.now());
   const label = request.marking?.label ?? null;
   if (label !== null) store.markBatch(batch, label, clock.now());
-  const sink = outboxSink(store, reads, clock);
+  const sink = outboxSink(store, reads, clock, request);
   const tally = await readInto(sink, batch, request, { chooser, reads });
   const batches = new Set([...sink.openBatches, ...(store.hasBatch(batch) ? [batch] : [])]);
   return { tally, batches: [...batches] };
@@ -103,7 +105,7 @@ export async function dryRun(
     await duplicates?.look(accepted);
     return verdicts;
   };
-  const judged = { take: turningAway(reads, take) };
+  const judged = { take: turningAway(reads, request, take) };
   let columns: FileFacts | null = null;
   const onFile = (facts: FileFacts): void => {
     columns = facts;
@@ -266,13 +268,14 @@ interface OutboxSink extends Sink {
 /** The outbox itself: what it takes has reached the disk. */
 export function outboxSink(
   store: Pick<OutboxStore, 'accept'>,
-  reads: Pick<ImportReads, 'batchesOf' | 'suppressed'>,
+  reads: Pick<ImportReads, 'batchesOf' | 'suppressed' | 'zeroesApart'>,
   clock: Clock,
+  choices: Pick<ImportChoices, 'acceptStrippedKeys'> = {},
 ): OutboxSink {
   const openBatches = new Set<string>();
   return {
     openBatches,
-    take: turningAway(reads, async (rows) => {
+    take: turningAway(reads, choices, async (rows) => {
       const acceptances = store.accept(rows, clock.now());
       crashPoint('import:accepted');
       const open = acceptances.flatMap((acceptance) => (isOpen(acceptance) ? [acceptance.id] : []));
@@ -294,19 +297,33 @@ function verdictOf(acceptance: Acceptance): RowVerdict {
     : acceptance;
 }
 
-/** Turns away rows for people who were erased, and hands the other rows over together. */
-function turningAway(reads: Pick<ImportReads, 'suppressed'> | null, take: Sink['take']): Sink['take'] {
+/** Turns away rows for people who were erased, and rows whose key may have lost its zeros, and lets the others through together. */
+function turningAway(
+  reads: Pick<ImportReads, 'suppressed' | 'zeroesApart'> | null,
+  { acceptStrippedKeys = false }: Pick<ImportChoices, 'acceptStrippedKeys'>,
+  take: Sink['take'],
+): Sink['take'] {
   return async (rows) => {
     const erased = erasedAmong(reads, rows);
-    const isErased = ({ email }: NewRow): boolean => email !== null && erased.has(email);
-    const verdicts = await take(rows.filter((row) => !isErased(row)));
+    const apart = acceptStrippedKeys ? [] : (reads?.zeroesApart(rows) ?? []);
+    const refused = rows.map(({ email }, i): RowVerdict | null => {
+      if (email !== null && erased.has(email)) return { outcome: 'refused', reason: SUPPRESSED };
+      const known = apart[i];
+      return known ? { outcome: 'held', before: keyText(known) } : null;
+    });
+    const verdicts = await take(rows.filter((_, i) => !refused[i]));
     let next = 0;
-    return rows.map((row): RowVerdict => {
-      const verdict = isErased(row) ? { outcome: 'refused' as const, reason: SUPPRESSED } : verdicts[next++];
-      if (!verdict) throw new Error('a row was not judged');
-      return verdict;
+    return refused.map((verdict): RowVerdict => {
+      const judged = verdict ?? verdicts[next++];
+      if (!judged) throw new Error('a row was not judged');
+      return judged;
     });
   };
+}
+
+/** The key as the file had it. */
+export function keyText({ source_key }: { source_key: string }): string {
+  return source_key.replace(/^key:/, '');
 }
 
 /** The addresses among these that belong to people who were erased. */

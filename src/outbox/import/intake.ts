@@ -15,6 +15,8 @@ export interface Tally {
   /** Rows that were left out: of a board, finished ones, or because they look like posts that exist. */
   skipped: number;
   refused: number;
+  /** Refused rows whose key may have lost its zeros. They wait for a person's yes. */
+  held: { rows: number; examples: HeldRow[] };
   /** What the file says about the work on its rows, in its own words. */
   workStates: StateCount[];
   /** How the titles repeat: `repeated` counts new rows whose title an earlier row has. */
@@ -29,6 +31,13 @@ export interface Tally {
 
 export interface StateCount extends RowState {
   rows: number;
+}
+
+/** A row whose key is that of an earlier import but for zeros before it. */
+export interface HeldRow {
+  line: number;
+  key: string;
+  before: string;
 }
 
 export interface RefusedLine {
@@ -52,7 +61,8 @@ export type RowVerdict =
   | { outcome: 'accepted' }
   | { outcome: 'already'; state: OutboxState }
   | { outcome: 'conflict'; with: string }
-  | { outcome: 'refused'; reason: string };
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'held'; before: string };
 
 export interface IntakeOptions {
   batch: string;
@@ -164,6 +174,13 @@ function note(tally: Tally, row: AcceptedRow, verdict: RowVerdict | undefined): 
     addRefusal(tally, row.line, conflictReason(verdict.with));
     return;
   }
+  if (verdict.outcome === 'held') {
+    addRefusal(tally, row.line, heldReason(verdict.before));
+    tally.held.rows++;
+    const held = { line: row.line, key: row.key ?? '', before: verdict.before };
+    if (tally.held.examples.length < LINES_KEPT) tally.held.examples.push(held);
+    return;
+  }
   if (verdict.outcome === 'refused') {
     addRefusal(tally, row.line, verdict.reason);
     return;
@@ -175,6 +192,10 @@ function note(tally: Tally, row: AcceptedRow, verdict: RowVerdict | undefined): 
 
 export function conflictReason(holder: string): string {
   return `has the key of ${holder}, and another title, text, board or customer. An edit of a row that was imported before is not sent: see "outbox edit". Only another post gets a key of its own`;
+}
+
+export function heldReason(before: string): string {
+  return `is held: a row with the same title, text, board and customer was imported under the key ${before}, and a spreadsheet may have taken zeros away. If it is another post: --accept-stripped-keys`;
 }
 
 export function newRow(
@@ -204,6 +225,7 @@ const LINES_KEPT = 5;
 function newTally(): Tally {
   return {
     ...{ rows: 0, accepted: 0, already: 0, skipped: 0, refused: 0 },
+    held: { rows: 0, examples: [] },
     workStates: [],
     titles: { rows: 0, repeated: 0, most: null },
     ...{ alreadyBy: {}, refusals: [], notes: [] },

@@ -16,6 +16,7 @@ export function rowQuestions({ columns, tally, unknownBoards, choices }: RowFind
   return [
     ...(choices.acceptRepeatedTitles ? [] : repeatedTitles(columns, tally)),
     ...unknownBoards.map(unknownBoardQuestion),
+    ...strippedKeys(tally),
     ...closedRows(tally, choices.includeClosed === true),
   ];
 }
@@ -69,6 +70,25 @@ function unknownBoardQuestion({ board, rows, suggestions }: UnknownBoard): Quest
     takes: { board },
     isBlocking: true,
   };
+}
+
+function strippedKeys({ held }: Tally): Question[] {
+  const [first] = held.examples;
+  if (!first) return [];
+  const they = held.rows === 1 ? 'It is' : 'They are';
+  return [
+    {
+      id: 'stripped-keys',
+      problem: `${counted(held.rows, 'row')} with the title, text, board and customer of an earlier import, under the same number with other zeros before it (${quoted(first.key)} in line ${first.line}, ${quoted(first.before)} before)`,
+      question: held.rows === 1 ? 'Is it another post?' : 'Are they other posts?',
+      note: `A spreadsheet takes such zeros away. ${they} held, and not sent without a yes.`,
+      answers: [
+        { text: 'Yes, send them', choice: { acceptStrippedKeys: true }, flag: '--accept-stripped-keys' },
+      ],
+      takes: null,
+      isBlocking: false,
+    },
+  ];
 }
 
 function closedRows({ workStates }: Tally, isIncluded: boolean): Question[] {

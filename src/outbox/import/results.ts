@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
@@ -21,17 +22,12 @@ import {
   RESULT_COLUMNS,
 } from './csv/rows.ts';
 import { identities } from './csv/source-key.ts';
-import { erasedAmong, type ImportChoices, readOptions } from './import.ts';
+import { erasedAmong, type ImportChoices, keyText, readOptions } from './import.ts';
 import type { Input } from './input.ts';
-import { conflictReason, isConfirmed, newRow, skipReason } from './intake.ts';
+import { conflictReason, heldReason, isConfirmed, newRow, skipReason } from './intake.ts';
 
-/** Writes the file that was imported again, with the outcome behind each row. */
-export async function writeResults(
-  path: string,
-  request: ImportChoices & { input: Pick<Input, 'read'> },
-  reads: ImportReads,
-): Promise<void> {
-  const results = await openResults(request.input, request, reads);
+/** Writes the whole file again, with the outcome behind each row. */
+async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
   await replaceFile(path, async (handle) => {
     for await (const text of results) await handle.writeFile(text);
     crashPoint('import:results');
@@ -50,9 +46,9 @@ async function* resultsText(
   for await (const rows of file.rows) yield lines(rows, identify, file, { writer, reads, choices });
 }
 
-type ResultReads = Pick<ImportReads, 'known' | 'suppressed' | 'otherSlugs'>;
+type ResultReads = Pick<ImportReads, 'known' | 'suppressed' | 'zeroesApart' | 'otherSlugs'>;
 /** What is not sent by choice. */
-type Omitted = Pick<ImportChoices, 'skipLines' | 'includeClosed'>;
+type Omitted = Pick<ImportChoices, 'skipLines' | 'includeClosed' | 'acceptStrippedKeys'>;
 
 interface LineDeps {
   writer: ResultsWriter;
@@ -67,12 +63,15 @@ function lines(
   { writer, reads, choices }: LineDeps,
 ): string {
   const keyed = rows.flatMap((row) => (row.ok ? [newRow(row, identify(row), '')] : []));
+  const apart = choices.acceptStrippedKeys ? [] : reads.zeroesApart(keyed);
   const known = reads.known(keyed);
   const erased = erasedAmong(reads, keyed);
   let next = 0;
   let text = '';
-  const found = (row: AcceptedRow): RowResult =>
-    resultOf(row, known[next++] ?? null, headers.length, { erased, choices });
+  const found = (row: AcceptedRow): RowResult => {
+    const held = apart[next] ?? null;
+    return resultOf(row, known[next++] ?? null, headers.length, { erased, held, choices });
+  };
   for (const row of rows) {
     const result: RowResult = row.ok ? found(row) : { state: 'refused', reason: row.reason };
     text += writer.line(row, result);
@@ -82,6 +81,8 @@ function lines(
 
 interface Judged {
   erased: ReadonlySet<string>;
+  /** The row of an earlier import whose key differs in leading zeros alone. */
+  held: { source_key: string } | null;
   choices: Omitted;
 }
 
@@ -89,7 +90,7 @@ function resultOf(
   row: AcceptedRow,
   known: KnownRow | null,
   columns: number,
-  { erased, choices }: Judged,
+  { erased, held, choices }: Judged,
 ): RowResult {
   if (known?.same)
     return { state: known.state, post_id: known.post_id, url: known.url, reason: known.last_error };
@@ -102,6 +103,7 @@ function resultOf(
   }
   const skipped = skipReason(row, choices);
   if (skipped !== null) return { state: 'skipped', reason: skipped };
+  if (held) return { state: 'refused', reason: heldReason(keyText(held)) };
   if (erased.has(row.post.email ?? '')) return { state: 'refused', reason: SUPPRESSED };
   if (known) return { state: 'refused', reason: conflictReason(`outbox row ${known.id}`) };
   return { state: 'refused', reason: 'was not there yet when the file was imported; import it again' };
@@ -137,6 +139,27 @@ export async function openResults(
   return resultsText(file, reads, choices);
 }
 
+/** Rewrites the results file at most every so often, and less often where that takes long. */
+export function resultsRefresher(
+  path: string,
+  request: ImportChoices & { input: Input },
+  reads: ImportReads,
+  clock: Clock,
+): { refresh(): Promise<void>; write(): Promise<void> } {
+  let notBefore = 0;
+  const write = async (): Promise<void> => {
+    const began = clock.now();
+    await writeResults(path, await openResults(request.input, request, reads));
+    const ended = clock.now();
+    notBefore = ended + Math.max(REFRESH_MS, (ended - began) * WRITING_SHARE);
+  };
+  return { write, refresh: async () => (clock.now() < notBefore ? undefined : await write()) };
+}
+
+const REFRESH_MS = 2000;
+/** A file of a million rows takes seconds to write: it gets a twentieth of the time. */
+const WRITING_SHARE = 20;
+
 /** Rows of the outbox as a file that can be imported again: the columns of an import, and behind them what became of each. */
 export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
   const headers = [...FIELDS, ...RESULT_COLUMNS];
@@ -150,11 +173,19 @@ export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
   }
 }
 
-/** One line of CSV with its line end, as RFC 4180 has it. Reading it back gives exactly these cells. */
-export function resultLine(cells: readonly string[], delimiter: Delimiter): string {
+export interface LineOptions {
+  delimiter: Delimiter;
+  /** RFC 4180 says CRLF, and every spreadsheet agrees. */
+  eol?: '\r\n' | '\n' | '\r';
+}
+
+/** One line of CSV with its line end. Reading it back gives exactly these cells. */
+export function resultLine(cells: readonly string[], { delimiter, eol = '\r\n' }: LineOptions): string {
   // A lone empty cell would be a blank line, which is no record.
-  const isBlank = cells.length === 1 && cells[0] === '';
-  return `${isBlank ? '""' : cells.map(csvCell).join(delimiter)}\r\n`;
+  if (cells.length === 1 && cells[0] === '') return `""${eol}`;
+  let line = '';
+  for (let i = 0; i < cells.length; i++) line += (i === 0 ? '' : delimiter) + csvCell(cells[i] ?? '');
+  return line + eol;
 }
 
 export interface RowResult {
@@ -174,17 +205,20 @@ export interface ResultsWriter {
  * to be fed back, so no cell is a formula there, and the reader takes the apostrophes off again. The result columns of a results file
  * that was fed back are replaced, not repeated.
  */
-export function resultsWriter({
-  headers,
-  delimiter,
-  bom,
-}: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>): ResultsWriter {
+export function resultsWriter(
+  { headers, delimiter, bom }: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>,
+  eol: '\r\n' | '\n' | '\r' = '\r\n',
+): ResultsWriter {
   const data = dataColumns(headers);
+  const options: LineOptions = { delimiter, eol };
   const mark = bom ? '\uFEFF' : '';
-  const line = (cells: readonly string[]): string => resultLine(cells.map(withFormulaGuard), delimiter);
   return {
-    header: mark + line([...headers.slice(0, data), ...RESULT_COLUMNS]),
-    line: ({ cells }, result) => line([...ownCells(cells, headers.length, data), ...resultCells(result)]),
+    header: mark + resultLine([...headers.slice(0, data).map(withFormulaGuard), ...RESULT_COLUMNS], options),
+    line: ({ cells }, result) =>
+      resultLine(
+        [...ownCells(cells, headers.length, data), ...resultCells(result)].map(withFormulaGuard),
+        options,
+      ),
   };
 }
 

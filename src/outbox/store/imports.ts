@@ -58,6 +58,14 @@ export function openImportReads(options: OpenOptions) {
   return {
     /** What the outbox holds under each row's source key, in the order of the rows. */
     known: (rows: readonly NewRow[]) => rows.map(known),
+    /** For each row the outbox row that has its words under the same number with or without leading zeros; null where there is none, or the row is known. */
+    zeroesApart(rows: readonly NewRow[]) {
+      const keys = new Set(rows.map(({ source_key }) => source_key));
+      // Where the file has both, its zeros are as they were.
+      return rows
+        .map(known.zeroesApart)
+        .map((found) => (found && !keys.has(found.source_key) ? found : null));
+    },
     /** The other short names of a board, of before it was renamed and of now. */
     otherSlugs: (slug: string) => otherSlugs.all(slug, slug, slug),
     /** The batches of these rows. */
@@ -90,9 +98,14 @@ export function boardReader(db: Db): () => KnownBoard[] {
   return () => boards.all();
 }
 
-function knownReader(db: Db): (row: NewRow) => KnownRow | null {
+interface KnownReader {
+  (row: NewRow): KnownRow | null;
+  zeroesApart(row: NewRow): { id: number; source_key: string } | null;
+}
+
+function knownReader(db: Db): KnownReader {
   const find = sourceReader(db);
-  return (row) => {
+  const known = (row: NewRow): KnownRow | null => {
     const found = find(row);
     if (!found) return null;
     const { id, state, post_id, url, last_error } = found;
@@ -103,6 +116,7 @@ function knownReader(db: Db): (row: NewRow) => KnownRow | null {
       revivable: canRevive(found, row),
     };
   };
+  return Object.assign(known, { zeroesApart: find.zeroesApart });
 }
 
 /** A row of a file that looks like a post. A person decides about it. */

@@ -30,6 +30,8 @@ export interface SourceReader {
   (row: NewRow): StoredRow | null;
   /** Whether it says the same. A row with the same key may have other words, of the file or of a person who edited it. */
   isSame(found: StoredRow, row: NewRow): boolean;
+  /** A row with these words whose key differs from this one in leading zeros alone, which a spreadsheet takes away; null where the row is known. */
+  zeroesApart(row: NewRow): StoredRow | null;
 }
 
 const IS_IMPORTED = "(source_key LIKE 'row:%' OR source_key LIKE 'key:%')";
@@ -50,26 +52,27 @@ export function sourceReader(db: Db): SourceReader {
   };
   const former = (row: NewRow): StoredRow | undefined =>
     row.former_keys?.flatMap((key) => byKey.get(key) ?? []).find((found) => saysSame(found, row));
-  /** The same post under the same number. A spreadsheet takes the zeros before a number away. */
-  const zeroesApart = (row: NewRow): StoredRow | undefined => {
-    const number = keyNumber(row);
-    if (number === null || !(isPadded(row) || anyPadded.get())) return undefined;
-    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
-    const isMeant = (each: StoredRow): boolean =>
-      keyNumber(each) === number && !row.fileMatches?.has(each.id) && isSamePost(each, row, isSameBoard);
-    return rows.find(isMeant);
-  };
   const known = (row: NewRow): StoredRow | null => {
     // A file of cancelled rows means those, and not others that say the same.
     const revived = row.wasCancelled && isKeyless(row) ? alike(row, true) : undefined;
-    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? zeroesApart(row) ?? null;
+    return revived ?? named(row) ?? former(row) ?? alike(row) ?? mended(row) ?? null;
   };
   const find = (row: NewRow): StoredRow | null => {
     const found = known(row);
     if (found) row.fileMatches?.add(found.id);
     return found;
   };
+  const zeroesApart = (row: NewRow): StoredRow | null => {
+    const number = keyNumber(row);
+    if (number === null || !(isPadded(row) || anyPadded.get())) return null;
+    const rows = hashesOf(row).flatMap((words) => otherKeys.all(words, row.source_key));
+    const isMeant = (each: StoredRow): boolean =>
+      keyNumber(each) === number && !row.fileMatches?.has(each.id) && isSamePost(each, row, isSameBoard);
+    const found = rows.find(isMeant);
+    return found && !known(row) ? found : null;
+  };
   return Object.assign(find, {
+    zeroesApart,
     isSame: (found: StoredRow, row: NewRow) => found.source_key !== row.source_key || saysSame(found, row),
   });
 }

@@ -7,6 +7,7 @@ export interface Choice {
   boardMap?: Record<string, string | null>;
   includeClosed?: boolean;
   acceptRepeatedTitles?: boolean;
+  acceptStrippedKeys?: boolean;
 }
 
 export interface Answer {
