@@ -1,6 +1,6 @@
 import type { Numbers, Packed } from '../mirror/index/columns.ts';
-import { firstBy, numbered, rowsFrom, rowsUpTo, rowsWhere } from '../mirror/index/select.ts';
-import { GAIN_COLUMNS, walkGains } from './gains.ts';
+import { firstBy, keptWith, rowsFrom, rowsUpTo, rowsWhere } from '../mirror/index/select.ts';
+import { GAIN_COLUMNS, type Gains, gainsByPost, gainsIn } from './gains.ts';
 import { openOnly, withPostFacts } from './lists.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
@@ -25,27 +25,20 @@ const LEAST_DAYS = 1;
 export async function climbers(reader: ReportReader, asked: TallyQuestion): Promise<Row[]> {
   const { from, now, observed, last, limit } = asked;
   if (from === null || observed === null || last === null) return [];
-  const { posts, versions } = await reader.columns({
+  const facts = await reader.columns({
     posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
     versions: GAIN_COLUMNS.versions,
   });
-  const until = Math.min(asked.until, last + 1);
-  const rates = ratesOf(posts, from, until);
-  const span = { now, observed, from, until: Number.POSITIVE_INFINITY };
-  const [gained, later] = [new Float64Array(posts.rows), new Float64Array(posts.rows)];
-  walkGains({ posts, versions }, span, (i, votes, at) => {
-    if (at >= asked.until) later[i] = (later[i] ?? 0) + votes;
-    else {
-      gained[i] = (gained[i] ?? 0) + votes;
-      rates.gain(i, votes, at);
-    }
-  });
+  const { posts } = facts;
+  const gains = gainsIn(facts, { now, observed, from });
+  const { gained, later } = gainsByPost(gains, posts.rows, asked.until);
   const always = { ...asked, since: Number.NEGATIVE_INFINITY };
   const rising = openOnly(posts, always, rowsFrom(gained, LEAST_GAIN));
-  const own = ownGains(rising, posts);
-  walkGains({ posts, versions }, { ...span, until: asked.until }, own.gain);
-  const usual = Float64Array.from(rising, (i, place) => rates.usual(i, own.of(place)));
-  const weights = Float64Array.from(rising, (i, place) => surprise(gained[i] ?? 0, usual[place] ?? 0));
+  const watch = { from, until: Math.min(asked.until, last + 1), before: asked.until };
+  const usual = usualGains(facts, rising, gains, watch);
+  const weights = new Float64Array(rising.length);
+  for (let place = 0; place < rising.length; place++)
+    weights[place] = surprise(gained[rising[place] ?? 0] ?? 0, usual[place] ?? 0);
   const weight = (place: number): number => weights[place] ?? 0;
   const ties = (a: number, b: number): number =>
     gainedAt(b) - gainedAt(a) || (posts.id[rising[a] ?? 0] ?? 0) - (posts.id[rising[b] ?? 0] ?? 0);
@@ -93,72 +86,101 @@ function daysAt(made: number, age: number, from: number, until: number): number 
   return Math.max(0, Math.min(until, made + (ENDS[age] ?? 0)) - begins) / DAY_MS;
 }
 
-/** The votes of single posts, by the age at which they came. */
-function ownGains(rows: Numbers, { created }: Packed<'created'>) {
-  const placeOf = placesOf(rows);
-  const gains = new Float64Array(rows.length * CLASSES);
-  return {
-    gain(i: number, votes: number, at: number): void {
-      const place = placeOf(i);
-      if (place < 0) return;
-      const cell = place * CLASSES + ageAt(created[i] ?? 0, at);
-      gains[cell] = (gains[cell] ?? 0) + votes;
-    },
-    of: (place: number): Float64Array => gains.subarray(place * CLASSES, (place + 1) * CLASSES),
-  };
+interface Known {
+  posts: Packed<'created' | 'board'>;
+  boards: readonly { id: number }[];
 }
 
-/** Votes and days of all posts by board and age, with the age of a post at each vote and each day. */
-function ratesOf({ rows, created, board }: Packed<'created' | 'board'>, from: number, until: number) {
-  const boards = numbered(board);
-  const cellsOf = (i: number): number => boards.of(board[i] ?? 0) * CLASSES;
-  const old: number[] = [];
-  for (let i = 0; i < rows; i++) {
-    const place = boards.of(board[i] ?? 0);
-    old[place] = (old[place] ?? 0) + 1;
+interface Watch {
+  from: number;
+  /** Until when days count: the last look, or the end of the period. */
+  until: number;
+  /** The votes seen before then count, also those of a pass under way. */
+  before: number;
+}
+
+/** For each of these posts what other posts of its board gained a day at each of its ages, for its own days. */
+function usualGains({ posts, boards }: Known, rising: Int32Array, all: Gains, watch: Watch): Float64Array {
+  const { created, board } = posts;
+  const boardAt = placesOf(Float64Array.from(boards, ({ id }) => id));
+  const size = boards.length * CLASSES;
+  const placeOf = placesOf(rising);
+  const [gains, own] = [new Float64Array(size), new Float64Array(rising.length * CLASSES)];
+  for (let n = 0; n < all.rows; n++) {
+    const [i, votes, at] = [all.post[n] ?? 0, all.votes[n] ?? 0, all.at[n] ?? 0];
+    if (at >= watch.before) continue;
+    const age = ageAt(created[i] ?? 0, at);
+    const cell = boardAt(board[i] ?? 0) * CLASSES + age;
+    gains[cell] = (gains[cell] ?? 0) + votes;
+    const mine = placeOf(i) * CLASSES + age;
+    if (mine >= 0) own[mine] = (own[mine] ?? 0) + votes;
   }
-  const [gains, days] = [new Float64Array(old.length * CLASSES), new Float64Array(old.length * CLASSES)];
-  const add = (sums: Float64Array, cell: number, n: number): void => {
-    sums[cell] = (sums[cell] ?? 0) + n;
-  };
+  const days = daysOf(posts, boardAt, size, watch);
+  const rateOf = rates(gains, days);
+  const { from, until } = watch;
+  const usual = new Float64Array(rising.length);
+  for (let place = 0; place < rising.length; place++) {
+    const i = rising[place] ?? 0;
+    const [made, cell] = [created[i] ?? 0, boardAt(board[i] ?? 0) * CLASSES];
+    const [last, lacking] = [ageAt(made, until), LEAST_DAYS - (until - Math.max(from, made)) / DAY_MS];
+    let sum = 0;
+    for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++) {
+      const lived = daysAt(made, age, from, until);
+      const compared = age === last ? lived + Math.max(0, lacking) : lived;
+      sum += rateOf(cell, age, own[place * CLASSES + age] ?? 0, lived) * compared;
+    }
+    usual[place] = sum;
+  }
+  return usual;
+}
+
+/** The days that posts had in the period, by board and age. */
+function daysOf(
+  { created, board }: Known['posts'],
+  boardAt: (id: number) => number,
+  size: number,
+  { from, until }: Watch,
+): Float64Array {
+  const days = new Float64Array(size);
   // Most posts of a large mirror are of the last class all the time.
+  const old = postsByBoard(board, boardAt, size / CLASSES).slice();
   const younger = rowsFrom(created, from - (BEGINS[OLDEST] ?? 0));
   for (let n = 0; n < younger.length; n++) {
     const i = younger[n] ?? 0;
-    const [made, cell] = [created[i] ?? 0, cellsOf(i)];
-    old[cell / CLASSES] = (old[cell / CLASSES] ?? 0) - 1;
+    const [made, place] = [created[i] ?? 0, boardAt(board[i] ?? 0)];
+    old[place] = (old[place] ?? 0) - 1;
     if (made >= until) continue;
     const last = ageAt(made, until);
-    for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++)
-      add(days, cell + age, daysAt(made, age, from, until));
+    for (let age = made < from ? ageAt(made, from) : 0; age <= last; age++) {
+      const cell = place * CLASSES + age;
+      days[cell] = (days[cell] ?? 0) + daysAt(made, age, from, until);
+    }
   }
-  for (const [place, posts] of old.entries())
-    add(days, place * CLASSES + OLDEST, (posts * (until - from)) / DAY_MS);
-  let all: Record<'gains' | 'days', Float64Array> | undefined;
-  return {
-    gain(i: number, votes: number, at: number): void {
-      add(gains, cellsOf(i) + ageAt(created[i] ?? 0, at), votes);
-    },
-    /** What other posts of the board gained a day at each age of this one, for its own days. To be called after the last gain. */
-    usual(i: number, mine: Float64Array): number {
-      all ??= { gains: byAge(gains), days: byAge(days) };
-      const cell = cellsOf(i);
-      const made = created[i] ?? 0;
-      const [last, lacking] = [ageAt(made, until), LEAST_DAYS - (until - Math.max(from, made)) / DAY_MS];
-      let sum = 0;
-      for (let age = 0; age <= last; age++) {
-        const own = daysAt(made, age, from, until);
-        const compared = age === last ? own + Math.max(0, lacking) : own;
-        if (compared === 0) continue;
-        const minus = mine[age] ?? 0;
-        const [allGains, allDays] = [(all.gains[age] ?? 0) - minus, (all.days[age] ?? 0) - own];
-        const overall = (Math.max(0, allGains) + HALF_VOTE) / (allDays + PRIOR_DAYS);
-        const [boardGains, boardDays] = [(gains[cell + age] ?? 0) - minus, (days[cell + age] ?? 0) - own];
-        const rate = (Math.max(0, boardGains) + overall * PRIOR_DAYS) / (boardDays + PRIOR_DAYS);
-        sum += rate * compared;
-      }
-      return sum;
-    },
+  for (const [place, posts] of old.entries()) {
+    const cell = place * CLASSES + OLDEST;
+    days[cell] = (days[cell] ?? 0) + (posts * (until - from)) / DAY_MS;
+  }
+  return days;
+}
+
+const postsByBoard = keptWith((board: Numbers, boardAt: (id: number) => number, boards: number) => {
+  const counts = new Int32Array(boards);
+  for (let i = 0; i < board.length; i++) {
+    const place = boardAt(board[i] ?? 0);
+    counts[place] = (counts[place] ?? 0) + 1;
+  }
+  return counts;
+});
+
+/** The votes that other posts of a board and age gained a day, for a post that gained some of them itself in some of the days. */
+function rates(gains: Float64Array, days: Float64Array) {
+  const all = { gains: byAge(gains), days: byAge(days) };
+  return (cell: number, age: number, gained: number, lived: number): number => {
+    const overallGains = (all.gains[age] ?? 0) - gained;
+    const overallDays = (all.days[age] ?? 0) - lived;
+    const overall = (Math.max(0, overallGains) + HALF_VOTE) / (overallDays + PRIOR_DAYS);
+    const ofBoard = Math.max(0, (gains[cell + age] ?? 0) - gained);
+    return (ofBoard + overall * PRIOR_DAYS) / ((days[cell + age] ?? 0) - lived + PRIOR_DAYS);
   };
 }
 

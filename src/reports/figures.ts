@@ -1,7 +1,7 @@
 import type { Numbers } from '../mirror/index/columns.ts';
 import { keptWith, rowsFrom } from '../mirror/index/select.ts';
 import { counted } from '../text/text.ts';
-import { GAIN_COLUMNS, walkGains } from './gains.ts';
+import { GAIN_COLUMNS, gainsIn } from './gains.ts';
 import type { Bucket, Calendar, Span } from './moment.ts';
 import type { ReportReader } from './store.ts';
 import { bitsOf, bucketFinder, placesOf } from './tally.ts';
@@ -178,7 +178,7 @@ function activity({ posts, comments, team }: Facts, { period, prior, board, buck
   }
   const [asks, says, writers] = [new Int32Array(2), new Int32Array(2), new Int32Array(2)];
   const count = (counts: Int32Array, periods: number, creator: number): void => {
-    for (const when of [0, 1]) {
+    for (let when = 0; when < 2; when++) {
       if ((periods & (1 << when)) === 0) continue;
       counts[when] = (counts[when] ?? 0) + 1;
       if (isFirst(creator, 1 << when)) writers[when] = (writers[when] ?? 0) + 1;
@@ -231,11 +231,7 @@ interface Movement {
 
 function movementOf(facts: Facts, request: MovementRequest): Movement {
   const { now, observed, recent, prior, board: wanted, buckets } = request;
-  const [sums, gained, bucketOf] = [
-    new Float64Array(2),
-    new Float64Array(buckets.length),
-    bucketFinder(buckets),
-  ];
+  const [gained, bucketOf] = [new Float64Array(buckets.length), bucketFinder(buckets)];
   const whenAt = periodsAt(recent, prior);
   const span = {
     now,
@@ -243,15 +239,18 @@ function movementOf(facts: Facts, request: MovementRequest): Movement {
     from: Math.min(recent.since, prior?.since ?? recent.since),
     until: recent.until,
   };
-  walkGains(facts, span, (_, votes, at, board) => {
-    const periods = wanted === null || board === wanted ? whenAt(at) : 0;
-    if ((periods & 1) !== 0) sums[0] = (sums[0] ?? 0) + votes;
-    if ((periods & 2) === 0) return;
-    sums[1] = (sums[1] ?? 0) + votes;
-    const place = bucketOf(at);
-    if (place >= 0) gained[place] = (gained[place] ?? 0) + votes;
-  });
-  const [before = 0, since = 0] = sums;
+  const { rows, votes, at, board } = gainsIn(facts, span);
+  let [before, since] = [0, 0];
+  for (let n = 0; n < rows; n++) {
+    if (wanted !== null && board[n] !== wanted) continue;
+    const [when, more] = [at[n] ?? 0, votes[n] ?? 0];
+    const periods = whenAt(when);
+    if ((periods & 1) !== 0) before += more;
+    if ((periods & 2) === 0) continue;
+    since += more;
+    const place = bucketOf(when);
+    if (place >= 0) gained[place] = (gained[place] ?? 0) + more;
+  }
   return { recent: since, prior: prior === null ? null : before, gained: [...gained] };
 }
 

@@ -23,26 +23,15 @@ export interface GainSpan {
   /** When the mirror had seen every post for the first time. */
   observed: number;
   from: number;
-  until: number;
+  /** Always unless given. */
+  until?: number;
 }
 
-/** What one look added to a post: the place of the post, how many votes, when, and on which board the post was then. */
-export type Gained = (post: number, votes: number, at: number, board: number) => void;
-
-/** Calls back with every gain from a moment on and before another. */
-export function walkGains(facts: Facts, { now, observed, from, until }: GainSpan, gained: Gained): void {
-  const { created } = facts.posts;
-  const { rows, post, votes, at, board } = gainsSince(facts, observed, from);
-  for (let n = 0; n < rows; n++) {
-    const [i, when] = [post[n] ?? 0, at[n] ?? 0];
-    if (when >= from && when < until && (created[i] ?? 0) < now)
-      gained(i, votes[n] ?? 0, when, board[n] ?? 0);
-  }
-}
-
-/** Gains side by side. */
-interface Gains {
-  from: number;
+/**
+ * What each look added to a post: the place of the post, how many votes, when, and on which board the post was then. As columns: V8 does
+ * not inline callbacks into a loop that several reports share.
+ */
+export interface Gains {
   rows: number;
   post: Int32Array;
   votes: Int32Array;
@@ -50,15 +39,57 @@ interface Gains {
   board: Int32Array;
 }
 
-const kept = new WeakMap<Numbers, Gains>();
+/** Every gain from a moment on, and before another where one is given. */
+export function gainsIn(
+  facts: Facts,
+  { now, observed, from, until = Number.POSITIVE_INFINITY }: GainSpan,
+): Gains {
+  const { created } = facts.posts;
+  const all = gainsSince(facts, observed, from);
+  const found = emptyGains(all.rows);
+  let rows = 0;
+  for (let n = 0; n < all.rows; n++) {
+    const [i, when] = [all.post[n] ?? 0, all.at[n] ?? 0];
+    if (when < from || when >= until || (created[i] ?? 0) >= now) continue;
+    found.post[rows] = i;
+    found.votes[rows] = all.votes[n] ?? 0;
+    found.at[rows] = when;
+    found.board[rows++] = all.board[n] ?? 0;
+  }
+  return { ...found, rows };
+}
+
+/** The votes that each of so many posts gained before a moment, and those that came later, for what each had then. */
+export function gainsByPost(
+  { rows, post, votes, at }: Gains,
+  posts: number,
+  until: number,
+): Record<'gained' | 'later', Float64Array> {
+  const [gained, later] = [new Float64Array(posts), new Float64Array(posts)];
+  for (let n = 0; n < rows; n++) {
+    const [i, more] = [post[n] ?? 0, votes[n] ?? 0];
+    if ((at[n] ?? 0) < until) gained[i] = (gained[i] ?? 0) + more;
+    else later[i] = (later[i] ?? 0) + more;
+  }
+  return { gained, later };
+}
+
+function emptyGains(most: number): Gains {
+  return {
+    ...{ rows: 0, post: new Int32Array(most), votes: new Int32Array(most) },
+    ...{ at: new Float64Array(most), board: new Int32Array(most) },
+  };
+}
+
+const kept = new WeakMap<Numbers, { from: number; gains: Gains }>();
 
 /** A page has several reports of the same time: its gains are kept until the mirror is written to. */
 function gainsSince(facts: Facts, observed: number, from: number): Gains {
   const known = kept.get(facts.posts.created);
-  if (known && known.from <= from) return known;
-  const found = collected(facts, observed, from);
-  kept.set(facts.posts.created, found);
-  return found;
+  if (known && known.from <= from) return known.gains;
+  const gains = collected(facts, observed, from);
+  kept.set(facts.posts.created, { from, gains });
+  return gains;
 }
 
 /** The states of a post that were superseded are side by side, in the order of time; its last one is in the post. */
@@ -66,11 +97,7 @@ function collected({ posts, versions }: Facts, observed: number, from: number): 
   const { id, created, version } = posts;
   const { post, at, votes, board } = versions;
   const [superseded, current] = [rowsFrom(at, from), rowsFrom(version, from)];
-  const most = superseded.length + current.length;
-  const found: Gains = {
-    ...{ from, rows: 0, post: new Int32Array(most), votes: new Int32Array(most) },
-    ...{ at: new Float64Array(most), board: new Int32Array(most) },
-  };
+  const found = emptyGains(superseded.length + current.length);
   let rows = 0;
   /** With the state before it, which is -1 for the first one that is known: a post that is older than that gained nothing in it. */
   const add = (i: number, has: number, before: number, when: number, where: number): void => {
@@ -93,6 +120,5 @@ function collected({ posts, versions }: Facts, observed: number, from: number): 
     const i = current[n] ?? 0;
     add(i, posts.votes[i] ?? 0, lastOf(id[i] ?? 0), version[i] ?? 0, posts.board[i] ?? 0);
   }
-  found.rows = rows;
-  return found;
+  return { ...found, rows };
 }

@@ -1,6 +1,6 @@
 import type { Packed } from '../mirror/index/columns.ts';
 import { rowsFrom, rowsWhere } from '../mirror/index/select.ts';
-import { GAIN_COLUMNS, walkGains } from './gains.ts';
+import { GAIN_COLUMNS, gainsIn } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import { asOfNow, flagged, placesOf, selected, sqlTimeOf, type TallyQuestion, weekFinder } from './tally.ts';
@@ -79,10 +79,11 @@ export async function votes(reader: ReportReader, asked: TallyQuestion): Promise
   });
   const gained = weeks.map(() => 0);
   const weekAt = weekFinder(weeks);
-  walkGains(facts, { now, observed, from, until }, (_, votes, at, on) => {
-    const week = board === null || on === board ? weekAt(at) : -1;
-    if (week >= 0) gained[week] = (gained[week] ?? 0) + votes;
-  });
+  const gains = gainsIn(facts, { now, observed, from, until });
+  for (let n = 0; n < gains.rows; n++) {
+    const week = board === null || gains.board[n] === board ? weekAt(gains.at[n] ?? 0) : -1;
+    if (week >= 0) gained[week] = (gained[week] ?? 0) + (gains.votes[n] ?? 0);
+  }
   const totals = totalsOf(facts, asked, from);
   return weeks.map((week, i) => {
     const isKnown = Date.parse(week.ends) > from && Date.parse(week.begins) <= last;

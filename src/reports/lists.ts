@@ -1,7 +1,7 @@
 import { iso } from '../base/clock.ts';
 import type { Packed } from '../mirror/index/columns.ts';
 import { firstBy, rowsFrom, rowsWhere, setOf } from '../mirror/index/select.ts';
-import { GAIN_COLUMNS, walkGains } from './gains.ts';
+import { GAIN_COLUMNS, gainsByPost, gainsIn } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
 import { firstReplies, flagged, placesOf, secondOf, selected, type TallyQuestion } from './tally.ts';
@@ -123,15 +123,8 @@ export async function gainedVotes(reader: ReportReader, asked: TallyQuestion): P
     posts: [...GAIN_COLUMNS.posts, 'status', 'gone'],
     versions: GAIN_COLUMNS.versions,
   });
-  const [gained, later] = [new Float64Array(posts.rows), new Float64Array(posts.rows)];
-  walkGains(
-    { posts, versions },
-    { now, observed, from, until: Number.POSITIVE_INFINITY },
-    (post, votes, at) => {
-      if (at < until) gained[post] = (gained[post] ?? 0) + votes;
-      else later[post] = (later[post] ?? 0) + votes;
-    },
-  );
+  const gains = gainsIn({ posts, versions }, { now, observed, from });
+  const { gained, later } = gainsByPost(gains, posts.rows, until);
   const after = (i: number): number => (posts.votes[i] ?? 0) - (later[i] ?? 0);
   const meant = rowsWhere(rowsFrom(gained, 1), (i) => only === null || only.has(posts.id[i] ?? 0));
   const open = openOnly(posts, { ...asked, since: Number.NEGATIVE_INFINITY }, meant);

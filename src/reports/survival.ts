@@ -39,7 +39,9 @@ export function survivalOf(times: Times): Survival {
   if (fromStart < LEAST_POSTS) return survivalOf(asWatched(times));
   const events = agesWhere(times, 1).sort();
   const ages = events.filter((age, i) => age !== events[i - 1]);
-  const [belowEntries, belowExits] = [countsBelow(entered, ages), countsBelow(left, ages)];
+  const hasLate = fromStart < posts;
+  const belowEntries = hasLate ? countsBelow(entered, ages) : new Int32Array(ages.length);
+  const belowExits = countsBelow(left, ages);
   let [share, median, p90] = [1, null as number | null, null as number | null];
   for (let [i, place] = [0, 0]; i < events.length; place++) {
     const age = ages[place] ?? 0;

@@ -3,7 +3,7 @@ import type { ChangeFeed } from '../changes/feed.ts';
 import type { Rule } from '../contract/telling.ts';
 import type { Db } from '../db/open.ts';
 import { scalar } from '../db/sql.ts';
-import { GAIN_COLUMNS, walkGains } from '../reports/gains.ts';
+import { GAIN_COLUMNS, gainsIn } from '../reports/gains.ts';
 import type { ReportReader } from '../reports/store.ts';
 import { segmentReader } from '../segments/filter.ts';
 import { peopleOf } from '../segments/people.ts';
@@ -123,10 +123,12 @@ async function unusualVotes(
   const days = new Set(Array.from(looks, dayOf));
   const seen = new Map(boardIds(db, rule.boards).map((id) => [id, new Array<number>(DAYS).fill(0)]));
   const span = { now: until, observed: Date.parse(first ?? ''), from: begin, until };
-  walkGains(await reader.columns(GAIN_COLUMNS), span, (_, votes, at, board) => {
-    const daily = seen.get(board);
-    if (daily) daily[dayOf(at)] = (daily[dayOf(at)] ?? 0) + votes;
-  });
+  const { rows, votes: gained, at, board } = gainsIn(await reader.columns(GAIN_COLUMNS), span);
+  for (let n = 0; n < rows; n++) {
+    const daily = seen.get(board[n] ?? 0);
+    const day = dayOf(at[n] ?? 0);
+    if (daily) daily[day] = (daily[day] ?? 0) + (gained[n] ?? 0);
+  }
   const silent = alarmed(rule.name, until - SILENT_DAYS * DAY_MS);
   return [...seen].flatMap(([id, all]): Item[] => {
     const daily = spreadOverPauses(all, (day) => days.has(day)).slice(-Math.min(DAYS, watchedDays));
