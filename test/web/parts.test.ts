@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { h } from '../../src/web/h.ts';
 import { BoardPicker } from '../../src/web/parts/board-picker.ts';
-import { checklist, select, TextInput } from '../../src/web/parts/controls.ts';
+import { checklist, SearchInput, select, TextInput } from '../../src/web/parts/controls.ts';
 import { card, pager, swatched } from '../../src/web/parts/layout.ts';
 import { periodFields } from '../../src/web/parts/period.ts';
 import { postRow } from '../../src/web/parts/post-row.ts';
@@ -67,6 +67,23 @@ describe('a field that is drawn again', () => {
     assert.deepEqual(told, ['half']);
     draw(field('from a link'));
     await until('the value of the address', async () => shown() === 'from a link');
+  });
+
+  it('searches when the person pauses, once for all letters, and shows another text from outside', async () => {
+    const { root, draw } = drawing();
+    const told: (string | null)[] = [];
+    const field = (value: string | null) => h(SearchInput, { value, onText: (text) => told.push(text) });
+    draw(field(null));
+    const input = root.one('input');
+    const shown = (): unknown => input.value;
+    for (const value of ['d', 'da', 'dark']) input.fire('input', { value });
+    await until('a search', async () => told.length > 0);
+    assert.deepEqual(told, ['dark']);
+    draw(field('dark mode'));
+    await until('the suggestion', async () => shown() === 'dark mode');
+    input.fire('input', { value: ' ' });
+    await until('no search', async () => told.length > 1);
+    assert.deepEqual(told, ['dark', null], 'what comes from outside is no search of the person');
   });
 
   it('says in its summary what is ticked, and changes what is chosen by then', () => {

@@ -3,13 +3,15 @@ import type { PersonView } from '../../search/browse/pages.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, date, number } from '../format.ts';
 import { h } from '../h.ts';
-import { choiceField, field, TextInput } from '../parts/controls.ts';
+import { choiceField, field, SearchInput } from '../parts/controls.ts';
 import { pageHead, pager, tag, timeTag } from '../parts/layout.ts';
 import { emailText } from '../parts/prose.ts';
 import { type TableColumn, table } from '../parts/table.ts';
 import { choicesOf, pageOf, results } from '../shell/page.ts';
 
 const choices = choicesOf(['search', 'sort', 'from', 'email']);
+
+const SEARCH = { id: 'field-search-people', placeholder: 'Name, e-mail or number' };
 
 const SORTS = [
   { value: '', text: 'Most posts' },
@@ -70,11 +72,7 @@ export const page = pageOf<PeopleAnswer>({
     const choose = choices.chooser(place);
     const from = answer.from;
     const to = (first: number): string => withQuery('/people', { ...chosen, from: first > 1 ? first : null });
-    const input = {
-      type: 'search',
-      id: 'field-search-people',
-      placeholder: 'Name, e-mail or number',
-    } as const;
+    const onText = (search: string | null): void => choose({ search, from: null }, { replace: true });
     return [
       pageHead(
         'People',
@@ -83,10 +81,7 @@ export const page = pageOf<PeopleAnswer>({
       ),
       h(
         'div.filters',
-        field(
-          'Search people',
-          h(TextInput, { value: chosen.search, input, onText: (search) => choose({ search, from: null }) }),
-        ),
+        field('Search people', h(SearchInput, { value: chosen.search, input: SEARCH, onText })),
         choiceField('sort', 'Sort by', SORTS, chosen.sort, (sort) => choose({ sort, from: null })),
       ),
       results(

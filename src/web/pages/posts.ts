@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { LinksAnswer, PostsAnswer } from '../../http/dashboard/posts.ts';
 import { fetchJson, withQuery } from '../api.ts';
 import { counted, OWN_ZONE } from '../format.ts';
 import { type Child, h, type VNode } from '../h.ts';
 import { mounted } from '../mount.ts';
-import { button, Filters, field } from '../parts/controls.ts';
+import { button, Filters, field, SearchInput } from '../parts/controls.ts';
 import { useCopy } from '../parts/dialog.ts';
 import { failure, pageHead, pager } from '../parts/layout.ts';
 import { useOutcome } from '../parts/load.ts';
@@ -36,6 +36,13 @@ export const page = pageOf<PostsAnswer & WithCustomers>({
   },
   view: (shown) => h(Finder, shown),
 });
+
+const SEARCH = {
+  id: 'field-search',
+  name: 'search',
+  placeholder: 'Words in posts or comments, #626, or an address',
+  'aria-keyshortcuts': '/',
+} as const;
 
 function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & WithCustomers>): Child {
   const chosen = choices.read(place.url);
@@ -77,7 +84,10 @@ function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & With
     ),
     h(
       'div.posts-find',
-      field('Search posts', h(Search, { value: chosen.search, onText, input: search })),
+      field(
+        'Search posts',
+        h(SearchInput, { value: chosen.search, onText, input: { ...SEARCH, ref: search } }),
+      ),
       h(
         Filters,
         { look: 'posts-filters', chosen: countFilters(chosen) },
@@ -94,46 +104,6 @@ function Finder({ place, answer, isBusy, problem }: PageProps<PostsAnswer & With
       pagerOf(answer, chosen),
     ),
   ];
-}
-
-/** Long enough for the next letter of a quick typist, short enough to feel like none. */
-const TYPING_MS = 150;
-
-interface SearchOptions {
-  value: string | null;
-  input: { current: HTMLInputElement | null };
-  onText(text: string | null): void;
-}
-
-/** Told of a text when the person pauses. Another text from outside, such as a suggestion, takes the place of what is there. */
-function Search({ value, input, onText }: SearchOptions): VNode {
-  const [text, setText] = useState(value ?? '');
-  const lastValue = useRef(value);
-  useEffect(() => {
-    if (lastValue.current !== value) setText(value ?? '');
-    lastValue.current = value;
-  }, [value]);
-  useEffect(() => {
-    const next = text.trim() === '' ? null : text;
-    if (next === lastValue.current) return;
-    const pause = setTimeout(() => {
-      lastValue.current = next;
-      onText(next);
-    }, TYPING_MS);
-    return () => clearTimeout(pause);
-  }, [text]);
-  return h('input', {
-    ref: input,
-    type: 'search',
-    id: 'field-search',
-    name: 'search',
-    value: text,
-    placeholder: 'Words in posts or comments, #626, or an address',
-    autocomplete: 'off',
-    spellcheck: false,
-    'aria-keyshortcuts': '/',
-    onInput: ({ currentTarget }) => setText(currentTarget.value),
-  });
 }
 
 /** The upstream's own addresses of the posts that are ticked; of all in the list while none is. */

@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Child, h, type Props, type VNode } from '../h.ts';
 
 export function button(text: Child, onClick: () => void, attributes: Props<'button'> = {}): VNode {
@@ -65,12 +65,14 @@ export function plainChoices(values: readonly string[]): ControlChoice[] {
 
 interface TextInputOptions {
   value: string | null;
-  /** Told when the person leaves the field or presses Enter, with what is in it; not of what cannot be. */
   onText(text: string | null): void;
   input?: Props<'input'>;
 }
 
-/** A field for words. What is half typed stays when the page is drawn again; another value from outside is shown. */
+/**
+ * A field for words. It tells when the person leaves it or presses Enter, and not of what cannot be. What is half typed stays when the page
+ * is drawn again; another value from outside is shown.
+ */
 export function TextInput({ value, onText, input = {} }: TextInputOptions): VNode {
   const [{ text, given }, setText] = useState({ text: value ?? '', given: value });
   if (given !== value) setText({ text: value ?? '', given: value });
@@ -82,6 +84,36 @@ export function TextInput({ value, onText, input = {} }: TextInputOptions): VNod
     onChange: ({ currentTarget }) => {
       if (currentTarget.reportValidity()) onText(currentTarget.value.trim() || null);
     },
+  });
+}
+
+/** Long enough for the next letter of a quick typist, short enough to feel like none. */
+const TYPING_MS = 150;
+
+/** A field to search with: it tells when the person pauses. Another text from outside, such as a suggestion, takes the place of its own. */
+export function SearchInput({ value, input, onText }: TextInputOptions): VNode {
+  const [text, setText] = useState(value ?? '');
+  const lastValue = useRef(value);
+  useEffect(() => {
+    if (lastValue.current !== value) setText(value ?? '');
+    lastValue.current = value;
+  }, [value]);
+  useEffect(() => {
+    const next = text.trim() === '' ? null : text;
+    if (next === lastValue.current) return;
+    const pause = setTimeout(() => {
+      lastValue.current = next;
+      onText(next);
+    }, TYPING_MS);
+    return () => clearTimeout(pause);
+  }, [text]);
+  return h('input', {
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: false,
+    ...input,
+    value: text,
+    onInput: ({ currentTarget }) => setText(currentTarget.value),
   });
 }
 
