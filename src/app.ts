@@ -27,7 +27,7 @@ import { openServiceState, type ServiceState } from './state/state.ts';
 export interface App {
   settings: Settings;
   clock: Clock;
-  /** Sweeps in another thread; null where they are done in this one. */
+  /** Sweeps in another process; null where this one does them. */
   sweep: Sweep | null;
   log: Logger;
   client: Client;
@@ -38,7 +38,7 @@ export interface App {
   outbox: OutboxStore;
   /** What the processes of this mirror tell each other. */
   state: ServiceState;
-  /** Null where there are none, and in commands: the service delivers. */
+  /** Null in commands: the service delivers. */
   webhooks: Webhooks | null;
   /** Null in commands. */
   rules: Rules | null;
@@ -106,8 +106,7 @@ export async function openApp(
   }
 }
 
-/** Null where the settings name no endpoint: then nothing of it is loaded. */
-async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promise<Webhooks | null> {
+async function webhooksOf(settings: Settings, { mirrorId }: ServiceState): Promise<Webhooks> {
   const { openWebhooks } = await import('./app/webhooks.ts');
   return openWebhooks(settings, mirrorId);
 }
@@ -118,7 +117,7 @@ async function rulesOf(settings: Settings, input: LoadInput): Promise<Rules> {
   return openRules(settings, input);
 }
 
-/** The same for the copy in PostgreSQL. */
+/** Null without PUBLISH_URL: then nothing of it is loaded. */
 async function publisherOf(settings: Settings): Promise<Publishing | null> {
   if (settings.publishUrl === null) return null;
   const { openPublisher } = await import('./app/publish.ts');

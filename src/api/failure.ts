@@ -136,31 +136,17 @@ export function statusFailure(answer: UpstreamAnswer, now: number): Failure {
 /** A host as an operator would set it, which leaves no room for anything else. */
 const PLAIN_HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
-/** Paths that say what the service wants and can hold nothing that people wrote: a login, or another version of the API. */
-const LOGIN_PATH = /\/(?:log-?in|sign-?in|sso|auth|session)s?\b/i;
-const API_PATH = /^(?:\/(?:api|v\d{1,2}|posts|comments))+\/?$/;
-
-/**
- * The host to which a redirect pointed, and of the path only what is known to hold nothing that people wrote. Where it leads to the same
- * host, what to set depends on the path. None is followed.
- */
+/** The host to which a redirect pointed. No redirect is followed, and a path may hold what people wrote. */
 export function redirectOf(location: unknown): { place: string; hint: string } {
   const given = typeof location === 'string' ? location : '';
   const url = URL.parse(given);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && PLAIN_HOST.test(url.hostname);
-  const path = isPlain ? url.pathname : /^\/(?![/\\])/.test(given) ? (given.split(/[?#]/, 1)[0] ?? '') : null;
-  const host = isPlain ? ` to ${url.origin}` : path === null ? '' : ' on the same host';
-  if (path !== null && LOGIN_PATH.test(path))
-    return {
-      place: `, a redirect${host} to a page for signing in`,
-      hint: 'This is an address for browsers, or the token does not count there: check FEEDBACK_BASE_URL, FEEDBACK_API_TOKEN and FEEDBACK_AUTH.',
-    };
-  const where = path !== null && API_PATH.test(path) ? (isPlain ? path : `, to ${path}`) : '';
-  return {
-    place: `, a redirect${host}${where}`,
-    hint: 'Redirects are not followed. If the service moved, set FEEDBACK_BASE_URL to its new address: what stands before /api/v1/.',
-  };
+  const host = isPlain ? ` to ${url.origin}` : /^\/(?![/\\])/.test(given) ? ' on the same host' : '';
+  return { place: `, a redirect${host}`, hint: REDIRECT_HINT };
 }
+
+const REDIRECT_HINT =
+  'Redirects are not followed. Set FEEDBACK_BASE_URL to the address of the API: what stands before /api/v1/. Where browsers are asked to sign in, also check FEEDBACK_API_TOKEN and FEEDBACK_AUTH.';
 
 /** What a person can do where the failure itself does not say. */
 const HINTS: Partial<Record<ErrorCode, string>> = {

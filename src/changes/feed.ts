@@ -35,7 +35,7 @@ export interface ChangePage {
 
 export type ChangeFeed = ReturnType<typeof openChangeFeed>;
 
-/** `source` names one of several, and is in every change that is read. */
+/** The reading half of the change feed. `source` names one of several, and is in every change that is read. */
 export function openChangeFeed(options: OpenOptions, source: string | null = null) {
   const db = openMirrorReadOnly(options);
   return { ...changeFeed(db, source), close: (): void => void db.close() };

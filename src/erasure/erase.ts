@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErasedCounts, ErasureStep, ErasureWalk, Person } from '../mirror/suppression/person.ts';
@@ -109,7 +110,7 @@ async function walkAll(
     left.unsettled.push(...step.unsettled);
     walk = step.next;
     // Others in this process have their turn between two pieces.
-    await new Promise(setImmediate);
+    await setImmediate();
   } while (walk !== null);
   return left;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as aTurnForOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { ExpiredCounts, RetireWalk } from './store/expire.ts';
 import type { ErasureStore } from './store/store.ts';
@@ -37,8 +38,4 @@ export async function eraseExpired(store: ErasureStore, options: RetentionOption
   } while (walk !== null);
   if (store.isUnclean()) done.compacted = await compact(signal);
   return done;
-}
-
-function aTurnForOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,6 +9,7 @@ import {
   firstReplies,
   flagged,
   numberLists,
+  placesById,
   placesOf,
   quantile,
   secondOf,
@@ -53,7 +54,7 @@ export async function firstReply(reader: ReportReader, asked: TallyQuestion): Pr
   const replies = firstReplies(posts, comments, team);
   const [wanted, isTeam] = [selected(posts, asked), setOf(team)];
   const shown = board === null ? boards : boards.filter(({ id }) => id === board);
-  const boardAt = placesOf(Float64Array.from(shown, ({ id }) => id));
+  const boardAt = placesById(shown);
   const weekAt = weekFinder(weeks);
   const size = byBoard ? shown.length + 1 : weeks.length + 1;
   const [arrived, answered, times] = [new Int32Array(size), new Int32Array(size), timesIn(size)];
@@ -123,8 +124,8 @@ export async function timeInStatus(reader: ReportReader, asked: TallyQuestion): 
   const known: { id: number; name: string | null }[] = byBoard
     ? boards.filter(({ id }) => board === null || id === board)
     : [{ id: -1, name: null }];
-  const boardAt = byBoard ? placesOf(Float64Array.from(known, ({ id }) => id)) : () => 0;
-  const statusAt = placesOf(Float64Array.from(statuses, ({ id }) => id));
+  const boardAt = byBoard ? placesById(known) : () => 0;
+  const statusAt = placesById(statuses);
   const size = known.length * statuses.length;
   const cellOf = (post: number, status: number): number =>
     boardAt(posts.board[post] ?? 0) * statuses.length + statusAt(status);

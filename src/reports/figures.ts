@@ -4,7 +4,7 @@ import { counted } from '../text/text.ts';
 import { GAIN_COLUMNS, gainsIn } from './gains.ts';
 import type { Bucket, Calendar, Span } from './moment.ts';
 import type { ReportReader } from './store.ts';
-import { bitsOf, bucketFinder, placesOf } from './tally.ts';
+import { bitsOf, bucketFinder, placesById, placesOf } from './tally.ts';
 import { coverage } from './watching.ts';
 
 /** How much there is and what was new in a period, as the report overview and the first page of the dashboard have it. */
@@ -136,7 +136,7 @@ function laterTaken(all: Cells, facts: Facts, now: number): Cells {
 }
 
 function adderOf({ posts, boards, statuses }: Pick<Facts, 'posts' | 'boards' | 'statuses'>, cells: Cells) {
-  const [boardAt, statusAt] = [idPlaces(boards), idPlaces(statuses)];
+  const [boardAt, statusAt] = [placesById(boards), placesById(statuses)];
   const { counts, votes, comments } = cells;
   return (i: number, sign: 1 | -1): void => {
     const cell = boardAt(posts.board[i] ?? 0) * statuses.length + statusAt(posts.status[i] ?? 0);
@@ -144,10 +144,6 @@ function adderOf({ posts, boards, statuses }: Pick<Facts, 'posts' | 'boards' | '
     votes[cell] = (votes[cell] ?? 0) + sign * (posts.votes[i] ?? 0);
     comments[cell] = (comments[cell] ?? 0) + sign * (posts.comments[i] ?? 0);
   };
-}
-
-function idPlaces(known: readonly { id: number }[]): (id: number) => number {
-  return placesOf(Float64Array.from(known, ({ id }) => id));
 }
 
 /** A period in milliseconds. */

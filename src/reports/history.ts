@@ -3,7 +3,16 @@ import { rowsFrom, rowsWhere } from '../mirror/index/select.ts';
 import { GAIN_COLUMNS, gainsIn } from './gains.ts';
 import type { Row } from './report.ts';
 import type { ReportReader } from './store.ts';
-import { asOfNow, flagged, placesOf, selected, sqlTimeOf, type TallyQuestion, weekFinder } from './tally.ts';
+import {
+  asOfNow,
+  flagged,
+  placesById,
+  placesOf,
+  selected,
+  sqlTimeOf,
+  type TallyQuestion,
+  weekFinder,
+} from './tally.ts';
 import { bucketRemark } from './watching.ts';
 
 /** Reports that follow posts through their versions. Those are in the order in which they were superseded. */
@@ -17,7 +26,7 @@ export async function funnel(reader: ReportReader, asked: TallyQuestion): Promis
   const there = selected(posts, asOfNow(asked));
   const isThere = flagged(posts.rows, there);
   const placeOf = placesOf(posts.id);
-  const statusOf = placesOf(Float64Array.from(statuses, ({ id }) => id));
+  const statusOf = placesById(statuses);
   const sums = statuses.map(({ id, name }) => ({ id, name, posts: 0, votes: 0, left: 0 }));
   for (let n = 0; n < there.length; n++) {
     const i = there[n] ?? 0;

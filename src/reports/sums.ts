@@ -5,6 +5,7 @@ import type { ReportReader } from './store.ts';
 import {
   asOfNow,
   firstReplies,
+  placesById,
   placesOf,
   selected,
   sqlTimeOf,
@@ -27,7 +28,7 @@ export async function delivered(reader: ReportReader, asked: TallyQuestion): Pro
     votes: 0,
     delivered_votes: 0,
   }));
-  const placeOf = placesOf(Float64Array.from(boards, ({ id }) => id));
+  const placeOf = placesById(boards);
   const [rows, isDelivered] = [selected(posts, asked), setOf(asked.delivered)];
   for (let n = 0; n < rows.length; n++) {
     const i = rows[n] ?? 0;
@@ -71,7 +72,7 @@ export async function boards(reader: ReportReader, asked: TallyQuestion): Promis
     comments: REPLY_COLUMNS,
   });
   const replies = firstReplies(posts, comments, team);
-  const placeOf = placesOf(Float64Array.from(known, ({ id }) => id));
+  const placeOf = placesById(known);
   const [there, fresh] = [selected(posts, asOfNow(asked)), selected(posts, { ...asked, statuses: [] })];
   const [isDelivered, isTeam, weekAt] = [setOf(asked.delivered), setOf(team), weekFinder(asked.weeks)];
   const sums = known.map(({ id, name }) => ({
@@ -129,7 +130,7 @@ export async function newByWeek(reader: ReportReader, asked: TallyQuestion): Pro
     comments: ['post', 'created', 'gone'],
   });
   const shown = board === null ? known : known.filter(({ id }) => id === board);
-  const [lineOf, weekAt] = [placesOf(Float64Array.from(shown, ({ id }) => id)), weekFinder(weeks)];
+  const [lineOf, weekAt] = [placesById(shown), weekFinder(weeks)];
   const lines = shown.length + 1;
   const counts = {
     posts: new Float64Array(lines * weeks.length),

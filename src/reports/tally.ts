@@ -61,6 +61,11 @@ export const placesOf = keptWith((ids: Numbers): ((id: number) => number) => {
   return (id) => places[id] ?? -1;
 });
 
+/** Where the row with an id stands in a list, -1 where there is none. */
+export function placesById(known: readonly { id: number }[]): (id: number) => number {
+  return placesOf(Float64Array.from(known, ({ id }) => id));
+}
+
 /** Tells of each id in these columns whether it gets a bit for the first time. */
 export function bitsOf(...columns: Numbers[]): (id: number, bit: number) => boolean {
   const greatest = Math.max(...columns.map(greatestOf));

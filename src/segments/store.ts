@@ -131,13 +131,9 @@ export function segmentsState(db: Db): SegmentsState {
     .prepare<[], Omit<SegmentsState, 'plans' | 'companies'>>(`
       SELECT count(*) AS customers, (SELECT count(*) FROM people_segments) AS people, max(imported_at) AS importedAt,
              max(imported_by) AS importedBy, max(value_name) AS valueName, count(DISTINCT company) AS companyCount FROM segments`)
-    .get();
-  const none = {
-    ...{ customers: 0, people: 0, importedAt: null, importedBy: null, valueName: null },
-    companyCount: 0,
-  };
+    .get() as Omit<SegmentsState, 'plans' | 'companies'>;
   return {
-    ...(row ?? none),
+    ...row,
     plans: db.prepare<[], ListedSegment>(PLANS).all(),
     companies: db.prepare<[], ListedCompany>(COMPANIES).all(),
   };

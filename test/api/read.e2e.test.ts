@@ -221,9 +221,9 @@ describe('the answer of the upstream', () => {
       ['mailto:ada@new.example', /302, a redirect\.$/],
       ['//ada/', /302, a redirect\.$/],
       ['/ada', /302, a redirect on the same host\.$/],
-      ['/v2/posts/?ada=1', /302, a redirect on the same host, to \/v2\/posts\/\.$/],
-      ['https://new.example/api/v2/posts/', /302, a redirect to https:\/\/new\.example\/api\/v2\/posts\/\.$/],
-      ['/accounts/login/?next=ada', /302, a redirect on the same host to a page for signing in\.$/],
+      ['/v2/posts/?ada=1', /302, a redirect on the same host\.$/],
+      ['https://new.example/api/v2/posts/', /302, a redirect to https:\/\/new\.example\.$/],
+      ['/accounts/login/?next=ada', /302, a redirect on the same host\.$/],
     ];
     for (const [location, place] of places) {
       const upstream = await startUpstream(t, (_, response) => json(response, '', 302, { location }));
