@@ -78,7 +78,6 @@ export async function eraseExpiredRows(
   }
 }
 
-/** A checked copy of the mirror. */
 export async function backUpMirror(settings: Settings, to: string, signal?: AbortSignal): Promise<Backup> {
   return await backUp(mirrorOf(settings), to, signal);
 }

@@ -96,7 +96,6 @@ export function senderLock({ path, holder }: { path: string; holder: string }) {
       return lock;
     },
     isWanted: (): boolean => place === null && lockHolder(nextPath(path)) !== null,
-    /** Leaves the line. */
     leave,
   };
 }

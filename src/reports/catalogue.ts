@@ -24,7 +24,7 @@ export interface Definition {
 }
 
 /** What a column of that name holds; any other is a number of things. */
-const KINDS: Partial<Record<ColumnKind, string>> = {
+const KINDS = {
   text: 'what status board title titles post_ids company plan customer email top_title segment segments other_title other_status list pass',
   post: 'post top_post other',
   date: 'created week last_activity last_active',
@@ -35,38 +35,20 @@ const KINDS: Partial<Record<ColumnKind, string>> = {
   duration: 'median p90 at_least waiting median_time last_complete',
   money: 'amount',
   trend: 'new_posts',
-};
-const KIND_OF = new Map(
-  Object.entries(KINDS).flatMap(([kind, names]) =>
-    names.split(' ').map((name) => [name, kind as ColumnKind]),
-  ),
-);
+} satisfies Partial<Record<ColumnKind, string>>;
+const KIND_OF = byName(KINDS) as Map<string, ColumnKind>;
 
 /** What the numbers of these columns count; of others it is their name, or the unit of their kind. */
-const UNITS: Readonly<Record<string, string>> = {
-  ...{
-    gained: 'votes',
-    usual: 'votes',
-    votes_deleted: 'votes',
-    delivered_votes: 'votes',
-    other_votes: 'votes',
-  },
-  ...{
-    a_day: 'votes a day',
-    a_day_before: 'votes a day',
-    votes_a_post: 'votes a post',
-    prior: 'in the period before',
-  },
-  ...{
-    delivered_posts: 'posts',
-    answered: 'posts',
-    ever: 'posts',
-    now_in_it: 'posts',
-    ended: 'posts',
-    same: 'posts',
-  },
-  ...{ new_posts: 'posts a week', wrote: 'posts and comments', found: 'customers', heard: 'customers' },
-};
+const UNIT_OF = byName({
+  votes: 'gained usual votes_deleted delivered_votes other_votes',
+  posts: 'delivered_posts answered ever now_in_it ended same',
+  customers: 'found heard',
+  'votes a day': 'a_day a_day_before',
+  'votes a post': 'votes_a_post',
+  'posts a week': 'new_posts',
+  'posts and comments': 'wrote',
+  'in the period before': 'prior',
+});
 const UNIT_OF_KIND: Partial<Record<ColumnKind, string>> = { duration: 'seconds', percent: 'share' };
 const NUMBERS: readonly ColumnKind[] = ['integer', 'decimal', 'percent', 'duration', 'money', 'trend'];
 
@@ -79,7 +61,7 @@ function columns(names: string): ReportColumn[] {
     const [name = '', ...more] = each.split(':');
     const own = more.find((word) => word !== 'bar' && word !== 'all') as ColumnKind | undefined;
     const kind = own ?? KIND_OF.get(name) ?? 'integer';
-    const unit = UNIT_OF_KIND[kind] ?? UNITS[name] ?? name.replaceAll('_', ' ');
+    const unit = UNIT_OF_KIND[kind] ?? UNIT_OF.get(name) ?? name.replaceAll('_', ' ');
     return {
       name,
       kind,
@@ -88,6 +70,13 @@ function columns(names: string): ReportColumn[] {
       ...(more.includes('all') && { allTime: true as const }),
     };
   });
+}
+
+/** From a list of names for each word to the word of each name. */
+function byName(words: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(
+    Object.entries(words).flatMap(([word, names]) => names.split(' ').map((name) => [name, word])),
+  );
 }
 
 const PERIOD = ['board', 'since', 'until'] as const;

@@ -1,4 +1,3 @@
-/** The moments of a page. */
 export interface Moments {
   /** When the page was received. New rows get this time. */
   at: string;
