@@ -7,23 +7,15 @@ export interface ListenAddress {
   port: number;
 }
 
-/**
- * Takes the port before anything else starts: a service that cannot have it says so at once. Given back just before the real server
- * listens; a program that takes it in that moment is met there with the same sentence.
- */
-export async function reservePort(address: ListenAddress): Promise<() => Promise<void>> {
-  if (address.port === 0) return async () => {};
-  const server = createServer((socket) => socket.destroy());
+/** Says that a port is taken before anything is opened. A program that takes it a moment later is met by the real server. */
+export async function checkPort(address: ListenAddress): Promise<void> {
+  const server = createServer();
   try {
     await once(server.listen(address), 'listening');
   } catch (error) {
     throw cannotListen(error, address);
   }
-  // A start that fails before it gives the port back ends all the same.
-  server.unref();
-  return async () => {
-    await new Promise<unknown>((closed) => server.close(closed));
-  };
+  await new Promise((closed) => server.close(closed));
 }
 
 const HTTP_NAMES = { host: 'HTTP_HOST', port: 'HTTP_PORT' };

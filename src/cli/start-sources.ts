@@ -6,7 +6,6 @@ import { type Settings, secretsOf, settingLines } from '../../config/load.ts';
 import type { ConfiguredSource, Sources } from '../../config/sources.ts';
 import { messageOf } from '../base/errors.ts';
 import { makeFolder } from '../base/files.ts';
-import { reservePort } from '../base/listen.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import type { SourcePlan } from '../sources/running.ts';
 import { openSources, tell } from './context.ts';
@@ -25,11 +24,10 @@ export async function startSources(program: Command, first: Sources, signal: Abo
   ]);
   const { logLevel: level, logFormat: format } = shared;
   const log = createLogger({ level, format, secrets: () => [...secrets] });
-  const releasePort = await reservePort({ host: shared.httpHost, port: shared.httpPort });
   const opened: Closer[] = [];
   try {
     let member: FleetMember | undefined;
-    const { set, url } = await openSet(shared, { log, opened, releasePort, member: () => member });
+    const { set, url } = await openSet(shared, { log, opened, member: () => member });
     if (shared.fleetUrl) {
       const { joinFleet } = await import('./start-fleet.ts');
       member = joinFleet(shared, first.all, { set, log, url });
@@ -59,13 +57,12 @@ export async function startSources(program: Command, first: Sources, signal: Abo
 interface Opening {
   log: Logger;
   opened: Closer[];
-  releasePort: () => Promise<void>;
   /** Undefined where this machine is in no fleet, and before it has joined. */
   member: () => FleetMember | undefined;
 }
 
 /** The sources, none of them opened yet, and the one server for all of them. */
-async function openSet(shared: Settings, { log, opened, releasePort, member }: Opening) {
+async function openSet(shared: Settings, { log, opened, member }: Opening) {
   const [{ createMetrics }, { createSourceSet }, { addOverview, sitesOf }, { startHttp }] = await Promise.all(
     [
       import('../base/metrics.ts'),
@@ -86,7 +83,7 @@ async function openSet(shared: Settings, { log, opened, releasePort, member }: O
   const agents = mcpToken === null ? null : (await import('../sources/agents.ts')).agentsOfAll(set, log);
   opened.push(async () => agents?.close());
   const http = await startHttp({
-    ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics, releasePort },
+    ...{ host, port, token, feedToken, mcpToken, names: httpNames ?? [], log, metrics },
     sites: (address) => (member()?.sites ?? sitesOf(set))(address),
     parts: [
       (scope) =>

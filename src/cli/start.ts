@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { Command } from 'commander';
 import { unknownNames } from '../../config/spelling.ts';
 import type { App } from '../app.ts';
-import { reservePort } from '../base/listen.ts';
+import { checkPort } from '../base/listen.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { within } from '../base/timeout.ts';
 import type { HttpPart } from '../http/server/site.ts';
@@ -36,7 +36,7 @@ async function start(context: Context): Promise<void> {
     import('../base/metrics.ts'),
   ]);
   const { httpHost: host, httpPort: port } = settings;
-  const releasePort = await reservePort({ host, port });
+  await checkPort({ host, port });
   const metrics = createMetrics();
   const app = await openApp(settings, input, 'start', { isService: true, metrics });
   const opened: Closer[] = [() => app.close()];
@@ -52,7 +52,7 @@ async function start(context: Context): Promise<void> {
       opened.unshift(await startTracing(settings, app.log));
     }
     say(`Mirroring ${settings.baseUrl?.host ?? SANDBOX} into ${settings.mirrorPath}.`);
-    const { url, queue } = await open(app, { metrics, signal, opened, releasePort });
+    const { url, queue } = await open(app, { metrics, signal, opened });
     opened.push(announce(settings.dataDir, url));
     say(welcome(url, 'status'));
     await queue;
@@ -73,13 +73,12 @@ interface Opening {
   metrics: Metrics;
   signal: AbortSignal;
   opened: Closer[];
-  releasePort: () => Promise<void>;
 }
 
 /** Everything above the app, in order; what is to be closed again is noted as it opens. */
 async function open(
   app: App,
-  { metrics, signal, opened, releasePort }: Opening,
+  { metrics, signal, opened }: Opening,
 ): Promise<{ url: string; queue: Promise<unknown> }> {
   const [{ openQueue }, { startService }] = await Promise.all([
     import('../app.ts'),
@@ -103,7 +102,6 @@ async function open(
       endedSessions: app.state.endedSessions,
       log: app.log,
       metrics,
-      releasePort,
       progress,
       parts,
     });

@@ -42,8 +42,6 @@ export interface HttpOptions {
   progress?: () => Promise<Progress>;
   /** Several sources instead of one. Health and metrics are a part then. */
   sites?: Sites;
-  /** Gives back the port that was held for this server; called just before it listens. */
-  releasePort?: () => Promise<void>;
   parts: readonly HttpPart[];
   /** Where ended sessions are kept over a restart. */
   endedSessions?: EndedSessions | undefined;
@@ -82,7 +80,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     });
   const { app, routes } = await build(options);
   try {
-    await options.releasePort?.();
     await app.listen({ host, port });
   } catch (error) {
     await app.close();
