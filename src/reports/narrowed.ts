@@ -3,8 +3,8 @@ import { setOf } from '../mirror/index/select.ts';
 import type { ReportReader } from './store.ts';
 
 /**
- * The mirror as if the posts that others wrote were deleted and were not made yet: so every report is about these people, also one that
- * counts posts that lived. Comments of others count as deleted only where the report is about all that these people wrote.
+ * A mirror in which only these people wrote posts. Posts of others count as deleted, and as made in the far future: so reports that count
+ * former posts leave them out too. Comments of others count as deleted only where a report is about all that these people wrote.
  */
 export function amongPeople(
   reader: ReportReader,

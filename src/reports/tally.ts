@@ -103,14 +103,14 @@ export function selected(
   });
 }
 
-/** The same as one byte a row: a megabyte of flags stays near, where each look at a post in no order is a look at far memory. */
+/** Whether a row is one of these. One byte a row: a megabyte of flags stays in the cache of the processor, in whatever order it is read. */
 export function flagged(size: number, rows: Int32Array): (row: number) => boolean {
   const flags = new Uint8Array(size);
   for (let n = 0; n < rows.length; n++) flags[rows[n] ?? 0] = 1;
   return (i) => flags[i] === 1;
 }
 
-/** Everything that is there now: what is dated later is not counted before then. */
+/** The same question about everything that there is now. Posts that are dated later do not count yet. */
 export function asOfNow(asked: TallyQuestion): TallyQuestion {
   return { ...asked, since: Number.NEGATIVE_INFINITY, until: asked.now, statuses: [] };
 }
@@ -185,7 +185,7 @@ export function numberLists(count: number): {
   };
 }
 
-/** A moment of a question as SQL compares it: no beginning is before every time. */
+/** A moment as SQL compares it. The empty text is before every time. */
 export function sqlTimeOf(ms: number): string {
   return ms === Number.NEGATIVE_INFINITY ? '' : iso(ms);
 }

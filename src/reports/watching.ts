@@ -78,7 +78,7 @@ export function bucketRemark({ partial, isWatched, isBefore, sinceLook }: Watche
   return parts.filter((part) => part !== null).join(', ') || null;
 }
 
-/** Nothing in a week that began after the last look is not known to be nothing. Before the first look has ended, it is nothing so far. */
+/** The count of a week. Null where it is 0 and the week began after the last look. Before the first look has ended, 0 stays 0. */
 export function countIfRead(last: number | null, begins: string, count = 0): number | null {
   return count === 0 && last !== null && Date.parse(begins) > last ? null : count;
 }

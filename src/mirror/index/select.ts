@@ -87,7 +87,7 @@ export function rowsUpTo(count: number): Int32Array {
   return rows;
 }
 
-/** What was worked out from a column and what is read beside it, until the mirror is written to: a page has several reports of the same columns. */
+/** Keeps the result for a column. A write to the mirror makes new objects of columns, so a result lives until then: a page has several reports. */
 export function keptWith<K extends object, A extends unknown[], T>(
   work: (key: K, ...rest: A) => T,
 ): typeof work {
