@@ -24,7 +24,7 @@ export function boardsCalled<B extends KnownBoard>(boards: readonly B[], given: 
   const ways: ((board: B) => boolean)[] = [
     ({ slug }) => slug === text,
     ({ name }) => name === text,
-    ({ id }) => String(id) === text,
+    ({ id }) => id !== null && String(id) === text,
     ({ slug, name }) => [slug, name].some((form) => forms.has(foldedName(form))),
   ];
   for (const isCalled of ways) {

@@ -9,6 +9,7 @@ describe('the board that a text names', () => {
     { id: 3, slug: 'feature-requests', name: 'Feature Requests' },
     { id: 4, slug: 'twin-a', name: 'Twin' },
     { id: 5, slug: 'twin-b', name: 'Twin' },
+    { id: null, slug: 'unnumbered', name: 'Unnumbered' },
   ];
   const slugOf = (text: string): string | null => matchBoard(boards, text).slug;
 
@@ -20,6 +21,9 @@ describe('the board that a text names', () => {
       ['feature requests', 'FEATURE_REQUESTS', '3'].map(slugOf),
       Array(3).fill('feature-requests'),
     ));
+
+  it('is none where the number of a board is not known and the text is "null"', () =>
+    assert.equal(slugOf('null'), null));
 
   it('is none where two have that name', () => {
     assert.deepEqual(matchBoard(boards, 'Twin'), { slug: null, suggestions: ['twin-a', 'twin-b'] });
