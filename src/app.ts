@@ -49,7 +49,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-export interface OpenAppOptions {
+interface OpenAppOptions {
   isService?: boolean;
   metrics?: Metrics;
   /** Those of all sources of the process, where there are several. */

@@ -10,7 +10,7 @@ export interface Connections {
 }
 
 /** A connection of its own for one create, which knows whether it ever stood. */
-export interface FreshConnection extends Connections {
+interface FreshConnection extends Connections {
   /** True from the moment a request had TCP and TLS: from then on the upstream may have read something. */
   stood(): boolean;
 }

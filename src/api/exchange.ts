@@ -8,7 +8,7 @@ import { explainNetwork, Failure, safeCause, type UpstreamAnswer } from './failu
 import type { ClientContext, Limits } from './options.ts';
 import { ageOf, httpDate } from './retry.ts';
 
-export interface Exchange {
+interface Exchange {
   operation: Operation;
   query: string;
   body: string | null;
@@ -170,7 +170,7 @@ function networkFailure(error: unknown, timeout: Timeout, secret: Secret): Failu
   return new Failure('unreachable', explainNetwork(error, mask), { again: true, cause });
 }
 
-export interface TimeLimits {
+interface TimeLimits {
   totalMs: number;
   idleMs: number | null;
 }

@@ -152,7 +152,7 @@ function checkBase(value: URL | string): URL {
   );
 }
 
-export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy for an upstream, by the variables that other programs use too; the small letters win, as with curl. Only https goes through

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 import { RETRY_AFTER_CAP_MS } from './retry.ts';
 
 /** Services limit reads and creates apart: DRF by throttle scopes, others by path. */
-export const CALL_KINDS = ['reads', 'creates'] as const;
+const CALL_KINDS = ['reads', 'creates'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** When the upstream may be called: shared by everything that talks to it. */
@@ -113,7 +113,7 @@ export function throttledFailure(until: number, httpStatus: number | null = null
 }
 
 /** Counts failures in a row over every request of this process: an outage is met by all, so all wait together. */
-export interface CircuitBreaker {
+interface CircuitBreaker {
   /** When the next request is worth trying, on the monotonic clock; zero, or a moment that has passed, while there is no outage. */
   until(): number;
   record(status: number | null, now: number): void;

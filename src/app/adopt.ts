@@ -7,7 +7,7 @@ import { senderLockPath, takeLock } from '../db/lock.ts';
 import { openMirrorStore } from '../mirror/store/store.ts';
 import { holder, mirrorOf } from './place.ts';
 
-export interface Adoption {
+interface Adoption {
   /** Files and folders that were moved. */
   moved: string[];
   from: string;

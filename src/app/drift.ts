@@ -17,7 +17,7 @@ export function openDriftWatch(settings: Settings): DriftWatch {
   return { observe: driftObserver(db), close: () => void db.close() };
 }
 
-export interface ShownDrift extends DriftRow {
+interface ShownDrift extends DriftRow {
   text: string;
 }
 

@@ -124,18 +124,18 @@ export async function publishRest(settings: Settings): Promise<string | null> {
 const REST_MS = 5000;
 
 /** Not among the schemas of the copies, which begin with the name itself. */
-export function fleetSchema({ publishSchema }: Settings): string {
+function fleetSchema({ publishSchema }: Settings): string {
   return `fleet_of_${publishSchema}`;
 }
 
-export function fleetUrlOf({ fleetUrl }: Settings): Secret {
+function fleetUrlOf({ fleetUrl }: Settings): Secret {
   if (fleetUrl) return fleetUrl;
   throw new AppError('usage', 'FLEET_URL is not set, so this machine is in no fleet', {
     hint: 'Set it to the PostgreSQL that the machines of the fleet share: see docs/fleet.md.',
   });
 }
 
-export type FleetParts = Pick<FleetDeps, 'run' | 'publishRest' | 'own' | 'log'> & { address: string | null };
+type FleetParts = Pick<FleetDeps, 'run' | 'publishRest' | 'own' | 'log'> & { address: string | null };
 
 export function openFleet(shared: Settings, sources: readonly string[], parts: FleetParts): Fleet {
   const { address, ...rest } = parts;

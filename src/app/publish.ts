@@ -109,7 +109,7 @@ export async function copyReadAt(settings: Settings, url: Secret): Promise<strin
   return position?.read_at ?? null;
 }
 
-export interface CopyRequest extends RestoreRequest {
+interface CopyRequest extends RestoreRequest {
   url: Secret;
   /** What the URL is called where it has to be corrected. */
   setting: string;

@@ -19,7 +19,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   cause?: unknown;
   /** What the person can do about it, as a sentence. */
   hint?: string;

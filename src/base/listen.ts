@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { AppError, messageOf } from './errors.ts';
 
-export interface ListenAddress {
+interface ListenAddress {
   host: string;
   port: number;
 }

@@ -8,7 +8,7 @@ export type Logger = Record<'debug' | 'info' | 'warn' | 'error', Log>;
 
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-export interface LogSettings {
+interface LogSettings {
   level: string;
   format: 'pretty' | 'json';
   /** What must not appear in any line, asked for each line because a token can be replaced while we run. */

@@ -30,7 +30,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export interface PassInfo {
+interface PassInfo {
   resource: string;
   mode: string;
   outcome: string;

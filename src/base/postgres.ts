@@ -19,7 +19,7 @@ export interface PublishedTable {
 }
 
 /** The setting with the URL of a PostgreSQL server, so that a refusal names what to correct. */
-export interface PostgresUse {
+interface PostgresUse {
   setting: string;
   /** The schema that this program makes there, and the statement that lets its user do so. */
   schema: string;

@@ -12,7 +12,7 @@ export interface Work {
 }
 
 /** Numbers, states and kinds: never a text, a name, an address or a token. */
-export type WorkAttributes = Record<string, string | number | boolean>;
+type WorkAttributes = Record<string, string | number | boolean>;
 
 export const WORK_CHANNEL = tracingChannel<unknown, Work>('feedback-mirror:work');
 

@@ -41,7 +41,7 @@ function controlName(character: string): string {
 /** What is wrong with each field of a create. */
 export type FieldErrors = Record<string, string[]>;
 
-export type CheckedDraft =
+type CheckedDraft =
   | { ok: true; post: NewPost & { email: string | null; full_name: string | null } }
   | { ok: false; errors: FieldErrors };
 

@@ -241,7 +241,7 @@ export function emptyLog(db: Db): { isEmpty: boolean; checkpointed: number } {
   return { isEmpty: last?.busy === 0, checkpointed: Math.max(0, passive?.checkpointed ?? 0) };
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   /** How long a moment without readers is waited for. */
   patienceMs?: number;
   pause?: () => void;

@@ -5,7 +5,7 @@ import type { ErasedCounts, ErasureStep, ErasureWalk, Person } from '../mirror/s
 import { isAddress } from '../text/email.ts';
 import type { ErasureStore, FoundPerson, PersonKey } from './store/store.ts';
 
-export interface ErasureContext {
+interface ErasureContext {
   store: ErasureStore;
   clock: Clock;
   signal: AbortSignal;

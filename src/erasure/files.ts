@@ -11,7 +11,7 @@ export interface UntouchedFiles {
   naming: string[];
 }
 
-export interface FilesToSearch {
+interface FilesToSearch {
   dataDir: string;
   exportDir: string;
   /** The mirror: cleaned by other means, and not to be opened by a process that has locks on it. */

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { ExpiredCounts, RetireWalk } from './store/expire.ts';
 import type { ErasureStore } from './store/store.ts';
 
-export interface RetentionOptions {
+interface RetentionOptions {
   /** How long the words of a deleted row are kept; `never` keeps all of them. */
   keepMs: number | 'never';
   clock: Clock;

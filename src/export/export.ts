@@ -32,7 +32,7 @@ export interface ExportRequest {
 }
 
 /** The mirror that rows are of. */
-export interface ExportPart {
+interface ExportPart {
   /** Of the source, for a column of that name; null where there is one mirror. */
   name: string | null;
   source: ExportSource;

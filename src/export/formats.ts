@@ -12,7 +12,7 @@ export interface Encoder {
   end(): Uint8Array;
 }
 
-export interface EncoderOptions {
+interface EncoderOptions {
   /** Exactly the texts of the mirror, also those a spreadsheet would run. */
   raw: boolean;
 }

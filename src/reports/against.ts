@@ -6,7 +6,7 @@ import type { ReportColumn, Row, Value } from './report.ts';
 /** Two periods side by side. */
 
 export const AGAINST = ['previous', 'month', 'year'] as const;
-export type Against = (typeof AGAINST)[number];
+type Against = (typeof AGAINST)[number];
 
 export function againstNamed(text: string): Against {
   const found = AGAINST.find((known) => known === text.trim().toLowerCase());

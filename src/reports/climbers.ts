@@ -61,7 +61,7 @@ export async function climbers(reader: ReportReader, asked: TallyQuestion): Prom
 }
 
 /** How far a gain is above what is usual, in standard deviations of a Poisson process (its signed deviance); 0 for no more than usual. */
-export function surprise(gain: number, usual: number): number {
+function surprise(gain: number, usual: number): number {
   if (gain <= usual) return 0;
   return usual === 0
     ? Number.POSITIVE_INFINITY

@@ -18,7 +18,7 @@ interface Facts {
   versions: Packed<(typeof GAIN_COLUMNS.versions)[number]>;
 }
 
-export interface GainSpan {
+interface GainSpan {
   now: number;
   /** When the mirror had seen every post for the first time. */
   observed: number;

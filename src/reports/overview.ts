@@ -40,7 +40,7 @@ export interface Overview {
   notes: string[];
 }
 
-export interface OverviewBucket {
+interface OverviewBucket {
   /** What a picture and a table say beside it, such as "so far"; null for most. */
   remark: string | null;
   /** Its time is not over. */

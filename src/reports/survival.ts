@@ -14,7 +14,7 @@ export interface Times {
   ended: Uint8Array;
 }
 
-export interface Survival {
+interface Survival {
   /** The posts in the curve. */
   posts: number;
   /** The time after which half of them have ended, and nine of ten; null where the curve does not come down so far. */

@@ -39,7 +39,7 @@ export interface Rebuilt {
   unreadableList: UnreadableList | null;
 }
 
-export interface RebuildOptions extends OpenOptions {
+interface RebuildOptions extends OpenOptions {
   /** Also where the key of the suppression list is not in the data folder. */
   withoutKey: boolean;
 }

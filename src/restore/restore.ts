@@ -11,7 +11,7 @@ export interface Restored extends Rebuilt {
   readAt: string;
 }
 
-export interface RestoreDeps {
+interface RestoreDeps {
   session: Session;
   schema: string;
   upstream: string;

@@ -343,6 +343,6 @@ export function rankedTerms(sized: readonly Sized[]): Sized[] {
   return rare.length > 0 ? rare : [...sized];
 }
 
-export function matchOf(sized: readonly Sized[]): string {
+function matchOf(sized: readonly Sized[]): string {
   return matchText(sized.map(({ term }) => term)) ?? '';
 }

@@ -17,7 +17,7 @@ export interface Customer {
 }
 
 /** A cell or a row that was left out, and where it is. */
-export interface UnreadCell {
+interface UnreadCell {
   line: number;
   column: string | null;
   why: string;

@@ -24,7 +24,7 @@ export interface ListedSegment {
   value: number | null;
 }
 
-export interface ListedCompany extends ListedSegment {
+interface ListedCompany extends ListedSegment {
   company: string;
 }
 

@@ -4,7 +4,7 @@ import { immediate } from '../db/sql.ts';
 import { openMirror } from '../mirror/file/open.ts';
 
 /** A person, and the delivered posts that they were told of. */
-export interface ToldPerson {
+interface ToldPerson {
   user: number;
   posts: readonly number[];
 }

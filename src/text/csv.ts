@@ -34,7 +34,7 @@ export type Delimiter = (typeof DELIMITERS)[number];
 export const DELIMITER_NAMES: Record<Delimiter, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
 /** Why a record cannot be read, and the line to look at. */
-export type CsvFault =
+type CsvFault =
   | { kind: 'stray-quote'; line: number }
   | { kind: 'oversize'; what: 'field' | 'row'; line: number }
   | { kind: 'unclosed'; line: number; swallowed: number }
@@ -48,7 +48,7 @@ export interface CsvRecord {
   fault: CsvFault | null;
 }
 
-export interface CsvLimits {
+interface CsvLimits {
   fieldBytes: number;
   rowBytes: number;
 }

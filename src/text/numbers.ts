@@ -1,5 +1,5 @@
 /** A cell as a number: the number, nothing at all, or words that are no number. */
-export type ReadNumber =
+type ReadNumber =
   | { kind: 'number'; value: number; isGuess: boolean }
   | { kind: 'empty' }
   | { kind: 'unread' };

@@ -51,7 +51,7 @@ export const PSEUDONYM = /user-[0-9a-f]{16}@redacted\.invalid/g;
 const HAS_NO_PERSON = new RegExp(String.raw`^(?:${PSEUDONYM.source}|\s*)$`);
 
 /** Replaces an address that has no pseudonym. */
-export const HIDDEN_ADDRESS = 'address@redacted.invalid';
+const HIDDEN_ADDRESS = 'address@redacted.invalid';
 
 /**
  * The text with every address in it hidden, for texts that the reader may have written: a pseudonym in the place of an address would tell

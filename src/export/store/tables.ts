@@ -28,7 +28,7 @@ export const EXPORT_TABLES = [
 ] as const;
 export type ExportTable = (typeof EXPORT_TABLES)[number];
 
-export interface TableDefinition {
+interface TableDefinition {
   columns: readonly ExportColumn[];
   /** Whose ids are walked through; the rows of one window of ids are read at a time. */
   walk: string;

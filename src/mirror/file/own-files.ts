@@ -9,7 +9,7 @@ type Place = Pick<OpenOptions, 'path' | 'dataDir'>;
 
 const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
-export const IN_DATA_FOLDER = 'is a file of the data folder, where this program keeps its own';
+const IN_DATA_FOLDER = 'is a file of the data folder, where this program keeps its own';
 
 /** A command that writes where a person says never writes over a file of this program, nor over a database of anybody. */
 export function refuseOwnFile(mirror: Place, path: string, flag: string): void {
@@ -26,7 +26,7 @@ export function whyOwn(mirror: Place, path: string): string | null {
   return isInDataFolder(mirror, path) && OWN_NAMES.test(basename(path)) ? IN_DATA_FOLDER : null;
 }
 
-export function isInDataFolder(mirror: Place, path: string): boolean {
+function isInDataFolder(mirror: Place, path: string): boolean {
   const folder = dataFolderOf(mirror);
   return existsSync(folder) && realpathSync(dirname(path)) === realpathSync(folder);
 }

@@ -9,7 +9,7 @@ const LEISURELY_MS = 20;
  * How long a sweep waits for its pages, with nothing else to do. Where other sources are read at the same time, or the machine is busy,
  * pages come late and there is no time for more all the same.
  */
-export interface PageWait {
+interface PageWait {
   /** To be called with each page. Returns whether there was time for more than a page's own work. */
   arrived(): boolean;
   /** To be called when the page is worked off. */

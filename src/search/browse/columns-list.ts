@@ -17,7 +17,7 @@ const ORDER: Record<Sort, { column: Column; isUp: boolean }> = {
 const TIMES: readonly Column[] = ['created', 'version'];
 
 /** The rows of a page, in the order in which they were found, and how many posts the filter has. */
-export interface FoundPlaces {
+interface FoundPlaces {
   places: Place[];
   posts: number;
 }

@@ -28,7 +28,7 @@ export interface PersonView {
   segment: PersonSegment | null;
 }
 
-export interface PersonSegment {
+interface PersonSegment {
   company: string | null;
   plan: string | null;
   value: number | null;
