@@ -1,6 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Settings } from '../../config/load.ts';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, fileId, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
@@ -49,25 +48,9 @@ export async function restoreFromFile(
   if (isThere(file) && !statSync(file).isFile())
     throw new AppError('usage', `${file} is not a regular file`, { hint: 'Give the path of a backup.' });
   const { withoutKey } = request;
-  return await restoreInPlace(mirror, request, async (part) => {
-    try {
-      return copyBackup(file, part, { ...mirror, withoutKey });
-    } catch (error) {
-      throw isUnusable(error) ? damaged(file, error) : error;
-    }
-  });
-}
-
-/** SQLite cannot read the file, or a table of the mirror is not in it. */
-function isUnusable(error: unknown): boolean {
-  return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|ERROR)/.test(error.code);
-}
-
-function damaged(file: string, cause: unknown): AppError {
-  return new AppError('storage', `${file} is damaged, so nothing was restored`, {
-    hint: 'Restore another backup.',
-    cause,
-  });
+  return await restoreInPlace(mirror, request, async (part) =>
+    copyBackup(file, part, { ...mirror, withoutKey }),
+  );
 }
 
 /** Makes a mirror under a temporary name, and renames it when it is complete and on disk. No other process may send meanwhile. */

@@ -100,22 +100,23 @@ export function copyBackup(
 ): Rebuilt & { readAt: string | null } {
   try {
     closeAfter(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
+    return closeAfter(new Database(to), (db) => {
+      refuseDamaged(db, file);
+      takeOwnProgram(db);
+      const list = checkedList(db, options);
+      return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
+    });
   } catch (error) {
     throw ofBackup(error, file);
   }
-  return closeAfter(new Database(to), (db) => {
-    refuseDamaged(db, file);
-    takeOwnProgram(db);
-    const list = checkedList(db, options);
-    return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
-  });
 }
 
 /** In words about the file that was given: the usual ones send people to the mirror in DATA_DIR, which is sound. */
 function ofBackup(error: unknown, file: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   const code = String(Reflect.get(Object(cause), 'code'));
-  if (code.startsWith('SQLITE_CORRUPT')) return damagedBackup(file, messageOf(cause));
+  // SQLITE_ERROR: a table of the mirror is not in the file.
+  if (/^SQLITE_(CORRUPT|ERROR)/.test(code)) return damagedBackup(file, messageOf(cause));
   if (code !== 'SQLITE_NOTADB') return error;
   return new AppError('usage', `${file} is not an SQLite database`, {
     hint: 'Give the path of a backup.',
