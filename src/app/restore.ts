@@ -5,6 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { createPrivately, fileId, isThere, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import { senderLockPath, takeLock } from '../db/lock.ts';
 import type { OpenOptions } from '../db/open.ts';
+import { filesOf } from '../db/sql.ts';
 import { openMirrorStore } from '../mirror/store/store.ts';
 import { copyBackup, type Rebuilt } from '../restore/rebuild.ts';
 import { flush } from '../upkeep/backup.ts';
@@ -74,7 +75,7 @@ export async function restoreInPlace(
     await moveInPlace([{ temporary: part, path }]);
     return { ...made, path, keptAs, ...settle(mirror) };
   } finally {
-    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(part + rest, { force: true });
+    for (const file of filesOf(part)) rmSync(file, { force: true });
     lock.release();
   }
 }

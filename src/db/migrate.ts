@@ -4,7 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, temporaryName } from '../base/files.ts';
 import { ownFile } from '../base/program.ts';
-import { closeAfter, writeMeta } from './sql.ts';
+import { closeAfter, filesOf, writeMeta } from './sql.ts';
 
 const FOLDER = ownFile('./migrations/', import.meta.url);
 
@@ -108,7 +108,7 @@ export function keepCopy(db: Database, folder: string, version: number): string 
     // Where another process has migrated meanwhile, it has also kept the copy.
     if (markCopied(part) === version) renameSync(part, path);
   } finally {
-    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(part + rest, { force: true });
+    for (const file of filesOf(part)) rmSync(file, { force: true });
   }
   return path;
 }

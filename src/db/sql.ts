@@ -57,6 +57,19 @@ export function rowsOf(db: Database) {
   };
 }
 
+/** What is broken in a file, which is read whole; null where nothing is. */
+export function damageIn(db: Database): string | null {
+  const verdict = String(db.pragma('integrity_check(1)', { simple: true }));
+  if (verdict !== 'ok') return verdict;
+  const orphans = db.pragma('foreign_key_check') as unknown[];
+  return orphans.length > 0 ? 'rows refer to rows that are not there' : null;
+}
+
+/** A database and the files that SQLite keeps beside it. */
+export function filesOf(path: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((rest) => path + rest);
+}
+
 export function sqliteVersion(db: Database): string {
   return scalar(db)<[], string>('SELECT sqlite_version()').get() ?? '';
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
+import { filesOf } from '../db/sql.ts';
 import { caseFolded } from '../text/email.ts';
 
 /** Files that this program did not touch, and that show the person. */
@@ -29,9 +30,7 @@ export async function untouchedFiles(request: FilesToSearch): Promise<UntouchedF
   const { dataDir, exportDir, mirror } = request;
   const needles = request.needles.map(caseFolded);
   const exports = await filesIn(exportDir);
-  const reached = [mirror, join(dataDir, 'backup/mirror.db')].flatMap((path) =>
-    ['', '-wal', '-shm', '-journal'].map((rest) => path + rest),
-  );
+  const reached = [mirror, join(dataDir, 'backup/mirror.db')].flatMap(filesOf);
   const found = new Set([...(await filesIn(dataDir)), ...(await copiesBeside(mirror))]);
   const others = [...found].filter(
     (path) =>

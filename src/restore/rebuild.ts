@@ -7,7 +7,7 @@ import type { StoredChange } from '../changes/change.ts';
 import { canonicalJson } from '../contract/json.ts';
 import { migrate, migrations, refuseOlder, versionOf } from '../db/migrate.ts';
 import { type OpenOptions, openAsItIs } from '../db/open.ts';
-import { closeAfter, countRows, dropMeta, rowsOf, scalar, writeMeta } from '../db/sql.ts';
+import { closeAfter, countRows, damageIn, dropMeta, rowsOf, scalar, writeMeta } from '../db/sql.ts';
 import type { UnreadableList } from '../mirror/decide/types.ts';
 import { markPutBack } from '../mirror/file/older-copy.ts';
 import { unreadableList } from '../mirror/suppression/list.ts';
@@ -101,7 +101,8 @@ export function copyBackup(
   try {
     closeAfter(openAsItIs({ ...options, path: file }), (db) => db.prepare('VACUUM INTO ?').run(to));
     return closeAfter(new Database(to), (db) => {
-      refuseDamaged(db, file);
+      const how = damageIn(db);
+      if (how !== null) throw damagedBackup(file, how);
       takeOwnProgram(db);
       const list = checkedList(db, options);
       return { rows: rowsOf(db), unreadableList: list, readAt: markPutBack(db) };
@@ -155,13 +156,6 @@ function programIn(db: Database.Database): SchemaEntry[] {
       "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY rowid",
     )
     .all();
-}
-
-function refuseDamaged(db: Database.Database, file: string): void {
-  const verdict = String(db.pragma('integrity_check(1)', { simple: true }));
-  const orphans = db.pragma('foreign_key_check') as unknown[];
-  const how = orphans.length > 0 ? 'rows refer to rows that are not there' : verdict;
-  if (how !== 'ok') throw damagedBackup(file, how);
 }
 
 /** Rows of the outbox in a mirror that is no longer used which the mirror in its place does not know. */

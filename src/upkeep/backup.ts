@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { createPrivately, makeFolder, moveInPlace, temporaryName } from '../base/files.ts';
 import type { OpenOptions } from '../db/open.ts';
+import { filesOf } from '../db/sql.ts';
 import { whyOwn } from '../mirror/file/own-files.ts';
 import { type CopyFacts, runFileTask } from './file-tasks.ts';
 
@@ -33,7 +34,7 @@ async function copyTo(mirror: OpenOptions, path: string, signal?: AbortSignal): 
     await moveInPlace([{ temporary: part, path }]);
     return { path, ...facts };
   } finally {
-    for (const rest of ['', '-journal', '-wal', '-shm']) await rm(part + rest, { force: true });
+    for (const file of filesOf(part)) await rm(file, { force: true });
   }
 }
 

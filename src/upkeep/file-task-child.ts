@@ -6,7 +6,7 @@ import { AppError, plainFailure, storageError } from '../base/errors.ts';
 import { errnoOf } from '../base/files.ts';
 import { isBusy } from '../db/lock.ts';
 import { compact, openForWriting } from '../db/open.ts';
-import { closeAfter, rowsOf } from '../db/sql.ts';
+import { closeAfter, damageIn, rowsOf } from '../db/sql.ts';
 import { markCopy, olderCopyOf, UNKNOWN_MOMENT } from '../mirror/file/older-copy.ts';
 import { openMirrorReadOnly } from '../mirror/file/open.ts';
 import type { CopyFacts, FileTaskAnswer, FileTaskRequest, FileTasks } from './file-tasks.ts';
@@ -43,10 +43,8 @@ const FILE_TASKS: FileTasks = {
 function checked(path: string): CopyFacts {
   const db = new Database(path, { readonly: true });
   try {
-    const verdict = db.pragma('integrity_check(1)', { simple: true });
-    const orphans = db.pragma('foreign_key_check') as unknown[];
-    if (verdict !== 'ok') throw damaged(String(verdict));
-    if (orphans.length > 0) throw damaged('rows refer to rows that are not there');
+    const how = damageIn(db);
+    if (how !== null) throw damaged(how);
     return { bytes: statSync(path).size, rows: rowsOf(db) };
   } finally {
     db.close();
