@@ -79,7 +79,8 @@ function needed(program: Command): Sources {
 interface Line {
   name: string;
   host: string;
-  state: 'ready' | 'not ready' | 'not running' | 'not on this machine' | 'unreadable';
+  /** `trouble`: the service runs, and a person has to see to something. */
+  state: 'ready' | 'trouble' | 'not ready' | 'not running' | 'not on this machine' | 'unreadable';
   /** Of the fleet, where another machine runs the source and is known. */
   machine?: string;
   /** Since the last complete pass over the posts; null where there was none. */
@@ -127,7 +128,8 @@ async function lineOf({ settings }: Context, machine: string | null): Promise<Li
   const host = settings.baseUrl?.host ?? '';
   const said = service?.checks.filter(({ ok, warning }) => !ok || warning).map(({ detail }) => detail);
   const absent = settings.fleetUrl === null ? 'not running' : 'not on this machine';
-  const state = service === null ? absent : service.ready ? 'ready' : 'not ready';
+  const running = service?.ready ? (said?.length ? 'trouble' : 'ready') : 'not ready';
+  const state = service === null ? absent : running;
   const place = { name, host, ...(machine !== null && { machine }) };
   try {
     const { resources, troubles } = isThere(settings.mirrorPath)

@@ -109,15 +109,9 @@ async function stateOf(source: RunningSource): Promise<SourceState> {
     ready,
     lagSeconds: last === null ? null : Math.round((now - last) / 1000),
     newPosts: app.state.insertedSince('posts', now - DAY_MS),
-    trouble: troubleOf(checks, app.state.lastFailure('posts')),
+    trouble: checks.filter(({ ok }) => !ok).map(({ detail }) => detail),
     checks,
   };
-}
-
-/** Each sentence once: both lists often have the same. What failed comes first, as it says most. */
-function troubleOf(checks: Health['checks'], failure: string | null): string[] {
-  const problems = checks.filter(({ ok }) => !ok).map(({ detail }) => detail);
-  return [...new Set([...(failure === null ? [] : [failure]), ...problems])];
 }
 
 const DAY_MS = 86_400_000;

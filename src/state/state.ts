@@ -71,9 +71,6 @@ export function openServiceState(options: OpenOptions) {
     SELECT coalesce(sum(inserted), 0) FROM sync_runs WHERE resource = $resource AND started_at >= $since
        AND id > (SELECT min(id) FROM sync_runs
                   WHERE resource = $resource AND mode = 'sweep' AND outcome IN ('complete', 'incomplete'))`);
-  const failure = scalar(db)<[string], string | null>(
-    "SELECT iif(outcome = 'failed', error, NULL) FROM sync_runs WHERE resource = ? AND outcome <> 'running' ORDER BY id DESC LIMIT 1",
-  );
   return {
     /** Whether what is written is still in the file that other programs open. */
     mirrorFile: fileWatch(options.path),
@@ -101,8 +98,6 @@ export function openServiceState(options: OpenOptions) {
     /** Rows of a list that passes since then brought. Those of the first sweep are not new. */
     insertedSince: (resource: Resource, since: number): number =>
       inserted.get({ resource, since: new Date(since).toISOString() }) ?? 0,
-    /** Why the last pass over a list failed; null where it did not. */
-    lastFailure: (resource: Resource): string | null => failure.get(resource) ?? null,
     /** A sweep that some process says it is at; it may have died since. */
     sweepUnderWay(resource: Resource): SweepUnderWay | null {
       const row = underWay.get(resource);

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { until } from '../support/until.ts';
-import { place, start, states, untilReady } from './place.ts';
+import { place, start, states, tokenOf, untilReady } from './place.ts';
 
 describe('the service of several sources', () => {
   it('serves each below its name, and an overview of all', async (t) => {
@@ -57,6 +57,29 @@ describe('the service of several sources', () => {
       ['ready', 'ready'],
     );
     assert.equal(await service.stop(), 0);
+  });
+
+  it('says once which source is in trouble', async (t) => {
+    const site = await place(t, { acme: { posts: 5 }, beta: { posts: 5 } });
+    site.write(['acme', 'beta'], { beta: '    head_every: 1s\n' });
+    const service = await start(t, site);
+    await untilReady(service, ['acme', 'beta']);
+    site.sandboxes.beta?.revoke(tokenOf('beta'));
+    const troubles = async (): Promise<string[][]> => {
+      const { sources } = (await service.json('/data/sources')).body as { sources: { trouble: string[] }[] };
+      return sources.map(({ trouble }) => trouble);
+    };
+    await until('the trouble is known', async () => (await troubles()).some(({ length }) => length > 0));
+    const [acme, beta] = await troubles();
+    assert.deepEqual([acme?.length, beta?.length], [0, 1]);
+    assert.match(beta?.[0] ?? '', /refused the token/);
+    const { sources } = JSON.parse((await site.run(['sources', '--json'])).stdout) as {
+      sources: { state: string }[];
+    };
+    assert.deepEqual(
+      sources.map(({ state }) => state),
+      ['ready', 'trouble'],
+    );
   });
 
   it('takes up a change of the file without a restart of the other sources', async (t) => {

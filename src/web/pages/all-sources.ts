@@ -40,7 +40,10 @@ const key = ({ name }: Source): string => name;
 
 function summary(sources: readonly Source[]): VNode {
   const away = sources.filter(({ ready }) => !ready).map(({ name }) => name);
-  if (away.length === 0) return banner('good', 'All sources are ready.');
+  const affected = sources.filter(({ trouble }) => trouble.length > 0).map(({ name }) => name);
+  if (affected.length === 0) return banner('good', 'All sources are ready.');
+  if (away.length === 0)
+    return banner('warn', `All sources are ready, with trouble: ${affected.join(', ')}.`);
   return banner('bad', `${counted(away.length, 'source is', 'sources are')} not ready: ${away.join(', ')}.`);
 }
 
@@ -51,9 +54,14 @@ function troubles(sources: readonly Source[]): VNode | null {
   return card({ title: 'Trouble' }, facts(said));
 }
 
+function stateTag({ ready, trouble }: Source): VNode {
+  if (!ready) return tag('not ready', 'bad');
+  return trouble.length > 0 ? tag('trouble', 'warn') : tag('ready', 'good');
+}
+
 const columns: TableColumn<Source>[] = [
   { head: 'Source', cell: ({ name }) => h('a', { href: `/s/${name}/` }, name) },
-  { head: 'State', cell: ({ ready }) => tag(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad') },
+  { head: 'State', cell: stateTag },
   {
     head: 'Last read',
     cell: ({ lagSeconds }) => (lagSeconds === null ? 'never' : `${span(lagSeconds * 1000)} ago`),
