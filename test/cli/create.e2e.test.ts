@@ -25,6 +25,16 @@ describe('feedback-mirror create', () => {
     assert.match(stdout, new RegExp(`^post ${entry?.post_id}  http://.*/p/${entry?.post_id}/\n$`));
   });
 
+  it('that the service takes ends what status says of a refused token', async (t) => {
+    const site = await openSite(t);
+    const refused = /the feedback service refused the token/;
+    assert.equal((await site.run(['sync'], { FEEDBACK_API_TOKEN: 'another-token' })).code, 3);
+    assert.match((await site.run(['status'])).stdout, refused);
+    const args = ['create', '--board', 'bugs', '--title', 'New', '--wait'];
+    assert.equal((await site.run(args, FAST)).code, 0);
+    assert.doesNotMatch((await site.run(['status'])).stdout, refused);
+  });
+
   it('goes out as a customer, with the text from standard input and a name from the e-mail', async (t) => {
     const site = await openSite(t);
     const args = [

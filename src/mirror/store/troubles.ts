@@ -28,10 +28,19 @@ export function notePass(
     writeMeta(db, keyOf(resource, mode), JSON.stringify({ ...failed, since } satisfies PassFailure));
     return;
   }
-  for (const each of PASS_MODES) {
-    const found = failureOf(db, resource, each);
-    const isOver = each === mode || mode === 'sweep' || (found && OF_REACHING.includes(found.code));
-    if (found && isOver) dropMeta(db, keyOf(resource, each));
+  for (const each of PASS_MODES) if (each === mode || mode === 'sweep') dropMeta(db, keyOf(resource, each));
+  endOfReaching(db, resource);
+}
+
+/** The service took a post, so it is there and takes the token. */
+export function noteCreate(db: Db): void {
+  for (const resource of RESOURCES) endOfReaching(db, resource);
+}
+
+function endOfReaching(db: Db, resource: Resource): void {
+  for (const mode of PASS_MODES) {
+    const found = failureOf(db, resource, mode);
+    if (found && OF_REACHING.includes(found.code)) dropMeta(db, keyOf(resource, mode));
   }
 }
 

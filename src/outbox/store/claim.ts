@@ -1,6 +1,7 @@
 import { iso } from '../../base/clock.ts';
 import type { Db } from '../../db/open.ts';
 import { scalar } from '../../db/sql.ts';
+import { noteCreate } from '../../mirror/store/troubles.ts';
 import {
   type AttemptEnd,
   type Claim,
@@ -80,6 +81,7 @@ export function attemptEnder(db: Db, move: Move): (end: AttemptEnd) => OutboxRow
     } else if (row) {
       const postId = change.postId ?? named ?? null;
       finish.run({ at: iso(change.now), outcome, httpStatus, postId, error, id, n });
+      if (outcome === 'confirmed') noteCreate(db);
     }
     return row;
   };
