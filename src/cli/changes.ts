@@ -14,6 +14,7 @@ import {
   type Together,
   wholeNumber,
 } from './context.ts';
+import { boardMatch } from './outbox.ts';
 
 type ChangesFlags = Flags<'since' | 'limit', 'follow' | 'all'> & { type?: string[]; board?: string[] };
 
@@ -67,6 +68,7 @@ interface Reading {
 async function changes({ contexts, isTogether }: Together, flags: ChangesFlags): Promise<void> {
   const [context] = contexts as [Context];
   await sayIfElsewhere(contexts);
+  await sayUnknownBoards(contexts, flags.board ?? []);
   const left = flags.limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--limit', flags.limit);
   const reading: Reading = { since: flags.since ?? '', left };
   for (let isOver = false; !isOver; ) {
@@ -76,6 +78,16 @@ async function changes({ contexts, isTogether }: Together, flags: ChangesFlags):
     isOver = await print({ context, flags, ...opened }, reading);
   }
   if (context.signal.aborted) process.exitCode = EXIT_CODES.interrupted;
+}
+
+/** A board that no source has yet may come, so the feed is read all the same. */
+async function sayUnknownBoards(contexts: readonly Context[], boards: readonly string[]): Promise<void> {
+  for (const board of boards) {
+    const found = await Promise.all(contexts.map((context) => boardMatch(context, board)));
+    if (found.some((match) => match === null || match.slug !== null)) continue;
+    const perhaps = found.map((match) => match?.perhaps).find(Boolean) ?? '';
+    contexts[0]?.say(`Note: no board is known as "${board}". ${perhaps}`.trim());
+  }
 }
 
 async function openFeeds(contexts: readonly Context[], isTogether: boolean) {

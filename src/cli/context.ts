@@ -279,10 +279,11 @@ export function readFlag<T>(flag: string, parse: Parse<T>, text: string): T {
   }
 }
 
-export function wholeNumber(what: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
-  if (/^[1-9]\d{0,15}$/.test(text) && Number(text) <= most) return Number(text);
+export function wholeNumber(what: string, text: string, most = Number.MAX_SAFE_INTEGER, least = 1): number {
+  const number = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
   const isOpen = most === Number.MAX_SAFE_INTEGER && text.length < String(most).length;
-  const range = isOpen ? 'from 1 up' : `from 1 to ${most}`;
+  const range = isOpen ? `from ${least} up` : `from ${least} to ${most}`;
   throw new AppError('usage', `${what} must be a whole number ${range}, not "${text}"`);
 }
 

@@ -322,27 +322,34 @@ async function edit(context: Context, id: string | undefined, flags: EditFlags):
 }
 
 /** The board that a person means, by its name, id or slug. Where there is no mirror yet, the upstream has the last word. */
-export async function boardNamedIn(
-  { settings }: Context,
-  text: string,
-  acceptUnknown = false,
-): Promise<string> {
-  const [{ openImportReads }, { matchBoard }] = await Promise.all([
-    import('../outbox/store/imports.ts'),
-    import('../text/boards.ts'),
-  ]);
-  await using reads = closing(openImportReads(mirrorOf(settings)));
-  if (!reads) return text;
-  const { slug, suggestions } = matchBoard(reads.boards(), text, reads.knowsAllBoards());
+export async function boardNamedIn(context: Context, text: string, acceptUnknown = false): Promise<string> {
+  const match = await boardMatch(context, text);
+  if (match === null) return text;
+  const { slug, perhaps } = match;
   if (slug !== null || acceptUnknown) return slug ?? text;
-  const perhaps = suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}? ` : '';
   throw new AppError('usage', `no board is known as "${text}"; nothing was changed`, {
     hint: `${perhaps}Name a board by its name, its id or the short part of its URL, or use --accept-unknown-boards.`,
   });
 }
 
+/** Null where there is no mirror yet. */
+export async function boardMatch(
+  { settings }: Context,
+  text: string,
+): Promise<{ slug: string | null; perhaps: string } | null> {
+  const [{ openImportReads }, { matchBoard }] = await Promise.all([
+    import('../outbox/store/imports.ts'),
+    import('../text/boards.ts'),
+  ]);
+  await using reads = closing(openImportReads(mirrorOf(settings)));
+  if (!reads) return null;
+  const { slug, suggestions } = matchBoard(reads.boards(), text, reads.knowsAllBoards());
+  return { slug, perhaps: suggestions.length > 0 ? `Did you mean ${suggestions.join(' or ')}? ` : '' };
+}
+
+/** A service may begin to count at 0. */
 function postNumber(text: string): number {
-  return text === '0' ? 0 : wholeNumber('--post', text);
+  return wholeNumber('--post', text, undefined, 0);
 }
 
 async function resolve(context: Context, text: string, postId: number): Promise<void> {

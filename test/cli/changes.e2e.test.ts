@@ -48,6 +48,16 @@ describe('feedback-mirror changes', () => {
     assert.match(gone.stderr, /Start again from a snapshot/);
   });
 
+  it('says that no board has a name that it is asked for', async (t) => {
+    const site = await openSite(t, { posts: 3 });
+    assert.equal((await site.run(['sync'])).code, 0);
+    const [board] = site.sandbox.world.boards();
+    const misspelt = await site.run(['changes', '--board', `${board?.slug}x`]);
+    assert.equal(misspelt.code, 0);
+    assert.match(misspelt.stderr, /no board is known as ".*"\. Did you mean/);
+    assert.equal((await site.run(['changes', '--board', board?.slug ?? ''])).stderr, '');
+  });
+
   it('notices that the mirror was replaced, and resumes only if the position fits', async (t) => {
     const site = await openSite(t, { posts: 3 });
     assert.equal((await site.run(['sync'])).code, 0);

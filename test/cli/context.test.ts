@@ -32,6 +32,8 @@ describe('an argument', () => {
         /it must be a whole number from 1 to 50, not ".*"/,
         text,
       );
+    assert.equal(wholeNumber('it', '0', undefined, 0), 0);
+    assert.throws(() => wholeNumber('it', '-1', undefined, 0), /from 0 up/);
     assert.throws(() => wholeNumber('it', String(2 ** 53)), /from 1 to 9007199254740991/);
   });
 
