@@ -126,7 +126,8 @@ interface Open {
 
 export function printPreview(context: Context, tally: Tally, preview: Preview, open: Open): void {
   const { estimate, questions, lost, mark } = open;
-  context.print(tallyTable(tally, 'would be accepted'));
+  const isStopped = questions.length > 0 || preview.unknownBoards.length > 0;
+  context.print(tallyTable(tally, isStopped ? 'accepted after the answers below' : 'would be accepted'));
   if (preview.first.length > 0) context.print(`\n${firstPosts(preview.first)}`);
   context.print(`\n${goesAs(preview)}`);
   const { unknownBoards, moreUnknownBoards, duplicates } = preview;

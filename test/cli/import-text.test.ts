@@ -141,6 +141,9 @@ describe('what a dry run says', () => {
       'a customer the mirror knows 2 2',
       'a new customer 3 1',
     ]);
+    const board = { board: 'Ideas', alsoWritten: [], rows: 1, line: 2, suggestions: [] };
+    const [head] = said({ unknownBoards: [board] });
+    assert.match(head ?? '', /ACCEPTED AFTER THE ANSWERS BELOW/, 'an import would stop before');
     assert.ok(lines.includes('3 customers may be told by the service about posts made in their name.'));
     assert.equal(lines.at(-1), 'This was a dry run: nothing was written.');
     assert.ok(!said({ knownCustomers: 0, newCustomers: 0 }).some((line) => /may be told/.test(line)));

@@ -118,7 +118,7 @@ describe('feedback-mirror import', () => {
     assert.deepEqual([code, stderr], [5, '']);
     assert.equal(bytes(), before);
     assert.deepEqual(outbox(site), []);
-    assert.match(stdout, /^ROWS +WOULD BE ACCEPTED.*\n +5 +4 +0 +1\n/m);
+    assert.match(stdout, /^ROWS +ACCEPTED AFTER THE ANSWERS BELOW.*\n +5 +4 +0 +1\n/m);
     assert.match(stdout, /\nthe owner of the token +2\n/);
     assert.match(stdout, /\na customer the mirror knows +1 +1\na new customer +1 +1\n/);
     assert.match(stdout, /UNKNOWN BOARD .*\nbugz +1 +5 +bugs\n/);
