@@ -124,7 +124,7 @@ export function assess(
     { name: 'queue', ...judgeQueue(progress) },
     { name: 'loop', ...judgeLoop(progress) },
     ...progress.lists.map((list) => ({ name: list.resource, ...judgeList(list, progress, clauseOf) })),
-    { name: 'outbox', ...judgeOutbox(progress, clauseOf) },
+    { name: 'outbox', ...judgeOutbox(progress) },
     ...(troubles.some(isOfUpstream) ? [] : [{ name: 'upstream', ...describeUpstream(progress) }]),
     ...troubles.map((trouble) => ({
       name: isOfUpstream(trouble) ? 'upstream' : trouble.symptom,
@@ -240,13 +240,13 @@ function missedText({ sweepDueAt }: ListProgress, now: number): string {
   return `a sweep has been due for ${span(now - sweepDueAt)}, and none runs`;
 }
 
-function judgeOutbox(progress: Progress, clauseOf: ClauseOf): HealthVerdict {
+function judgeOutbox(progress: Progress): HealthVerdict {
   const { now, outbox } = progress;
   const { due, oldestDueAt, lastAttemptAt, paused, refused, isSender } = outbox;
   if (!isSender) return good('another process sends');
   if (paused !== null) {
-    const why = clauseOf(paused.includes('token') ? 'token-refused' : 'bad-answers');
-    return { ...why, detail: `sending is paused: ${why.detail}` };
+    const symptom = paused.includes('token') ? 'token-refused' : 'bad-answers';
+    return bad(`sending is paused: ${TROUBLES[symptom][0]}`, symptom);
   }
   // A restart, which is what a service that is not ready gets, brings no permission.
   const boards = refused.map((why) => `; ${why}`).join('');

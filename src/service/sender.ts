@@ -78,11 +78,12 @@ async function recoverLeft({ app, activity, sending, dispatcher }: JobContext): 
 
 /** A token that was refused may be good again, or may be another one by now: a read shows it. */
 async function probe({ app, sending, dispatcher }: JobContext, isStart = false): Promise<void> {
-  if (app.outbox.paused() === null) return;
+  const reason = app.outbox.paused();
+  if (reason === null) return;
   try {
     await endPause(sending, isStart);
     if (app.outbox.paused() !== null) return;
-    app.log.info({ event: 'push.resumed' }, 'the upstream takes the token again: sending continues');
+    app.log.info({ event: 'push.resumed' }, `sending continues; it was paused because ${reason}`);
     await dispatcher.look();
   } catch (error) {
     app.log.debug({ event: 'push.paused', code: codeOf(error) }, `sending stays paused: ${messageOf(error)}`);

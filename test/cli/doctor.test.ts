@@ -146,7 +146,7 @@ describe('the doctor', () => {
       [state, detail, advice],
       [
         'warn',
-        'the feedback service refused the token',
+        'the feedback service refused the token (sending is paused)',
         'Put a new one in .env or sources.yaml, no restart needed.',
       ],
     );

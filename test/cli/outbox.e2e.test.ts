@@ -169,7 +169,7 @@ describe('feedback-mirror outbox', () => {
     const { stdout } = await site.run(['status']);
     assert.match(
       stdout,
-      /\n! the feedback service refused the token: put a new one in \.env or sources\.yaml, /,
+      /\n! the feedback service refused the token \(sending is paused\): put a new one in \.env or sources\.yaml, /,
     );
     const json = JSON.parse((await site.run(['status', '--json'])).stdout) as {
       outbox: { states: Record<string, number>; paused: string };

@@ -37,7 +37,7 @@ describe('the troubles of a mirror', () => {
       paused: 'the upstream refused the token (401) at 2026-11-18T10:09:00.000Z',
     };
     assert.deepEqual(texts(facts), [
-      'the feedback service refused the token since 10:02: put a new one in .env or sources.yaml, no restart needed',
+      'the feedback service refused the token since 10:02 (sending is paused): put a new one in .env or sources.yaml, no restart needed',
     ]);
   });
 
@@ -58,7 +58,7 @@ describe('the troubles of a mirror', () => {
       'comments, page 3, at the.host failed (5 attempts)',
     ].map((what) => failed('unreachable', `Listing ${what}: the connection was refused.`));
     assert.deepEqual(texts({ failures }), [
-      'the feedback service is down or out of reach since 10:02 (the connection was refused): check the feedback service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+      'the feedback service is down or out of reach since 10:02 (the connection was refused): check the feedback service or FEEDBACK_BASE_URL; a service that runs tries again by itself',
     ]);
   });
 

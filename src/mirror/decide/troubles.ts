@@ -55,7 +55,7 @@ export const TROUBLES = {
   ],
   'upstream-away': [
     'the feedback service is down or out of reach',
-    'check the feedback service or FEEDBACK_BASE_URL; the mirror tries again by itself',
+    'check the feedback service or FEEDBACK_BASE_URL; a service that runs tries again by itself',
   ],
   throttled: [
     'the feedback service asks for no calls',
@@ -194,7 +194,7 @@ function ofPause({ paused }: TroubleFacts): Shown[] {
   if (paused === null) return [];
   if (!paused.includes('token')) return [{ trouble: trouble('bad-answers', { detail: paused }), at: '' }];
   const [since = null] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(paused) ?? [];
-  return [{ trouble: trouble('token-refused', { since }), at: since ?? '' }];
+  return [{ trouble: trouble('token-refused', { since, detail: 'sending is paused' }), at: since ?? '' }];
 }
 
 function ofClosing({ closed }: TroubleFacts): Shown[] {
