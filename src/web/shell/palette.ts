@@ -142,7 +142,7 @@ function entriesOf(answer: ReportsAnswer | null): Entry[] {
 }
 
 /** Those with every word in them; the pages while nothing is typed. */
-function matching(entries: readonly Entry[], text: string): Entry[] {
+export function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/);
   const fits = ({ text: own, kind }: Entry): boolean =>
     words.every((word) => `${own} ${kind}`.toLowerCase().includes(word));
