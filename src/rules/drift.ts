@@ -1,26 +1,26 @@
 import { iso } from '../base/clock.ts';
 import type { Db } from '../db/open.ts';
 import { immediate } from '../db/sql.ts';
-import { type DriftField, driftsBetween } from './decide/drift.ts';
+import { baselineAfter, type DriftField, driftsBetween } from './decide/drift.ts';
 
-/** Rows of a list that a pass wrote last: those show what the API looks like now. */
+/** The newest rows of a list, which every pass reads again, show what the API looks like now. A deleted row shows what it looked like. */
 const SAMPLE = 300;
 
 /** Fields without a column stand in `extra`; documented ones may be NULL, and a row without any other is in quarantine. */
-const sampled = (table: string, order: string): string => `
-  SELECT id, extra FROM ${table} WHERE ${order} IS NOT NULL ORDER BY ${order} DESC LIMIT ${SAMPLE}`;
+const sampled = (table: string): string => `
+  SELECT id, extra FROM ${table} WHERE deleted_at IS NULL ORDER BY id DESC LIMIT ${SAMPLE}`;
 
 const FIELDS = `
   WITH samples AS (
-    SELECT 'posts' AS resource, id, extra FROM (${sampled('posts', 'id')})
-    UNION ALL SELECT 'comments', id, extra FROM (${sampled('comments', 'id')}))
+    SELECT 'posts' AS resource, id, extra FROM (${sampled('posts')})
+    UNION ALL SELECT 'comments', id, extra FROM (${sampled('comments')}))
   SELECT s.resource, j.key AS path, group_concat(DISTINCT j.type) AS kinds, count(*) AS seen, max(s.id) AS example,
          (SELECT count(*) FROM samples n WHERE n.resource = s.resource) AS rows
     FROM samples s, json_each(s.extra) j WHERE s.extra IS NOT NULL AND j.type <> 'null' GROUP BY 1, 2`;
 
 const LISTS = `
-  SELECT 'posts' AS resource, min(count(*), ${SAMPLE}) AS rows FROM posts
-   UNION ALL SELECT 'comments', min(count(*), ${SAMPLE}) FROM comments`;
+  SELECT 'posts' AS resource, count(*) AS rows FROM (${sampled('posts')})
+   UNION ALL SELECT 'comments', count(*) FROM (${sampled('comments')})`;
 
 /** Compares what rows look like with the last look, and writes down what changed. Returns how many fields that were. */
 export function driftObserver(db: Db): (now: number) => number {
@@ -52,7 +52,7 @@ export function driftObserver(db: Db): (now: number) => number {
       note.run({ ...drift, example, since: iso(now) });
     }
     clear.run();
-    for (const { resource, path, kinds, seen, rows } of after)
+    for (const { resource, path, kinds, seen, rows } of baselineAfter(before, after))
       keep.run({ resource, path, kinds, seen, rows });
     return drifts.length;
   });

@@ -32,7 +32,7 @@ export function driftsBetween(before: readonly DriftField[], after: readonly Dri
     if (!lists.has(field.resource) || field.seen === 0) return [];
     if (!old || old.seen === 0)
       return [{ ...nameOf(field), change: 'appeared', before: null, after: field.kinds }];
-    if (old.kinds.split('|').some((kind) => field.kinds.split('|').includes(kind))) return [];
+    if (hasSameKind(old, field)) return [];
     return [{ ...nameOf(field), change: 'kind', before: old.kinds, after: field.kinds }];
   });
   const vanished = before.flatMap((old): Drift[] => {
@@ -41,6 +41,25 @@ export function driftsBetween(before: readonly DriftField[], after: readonly Dri
     return isUsual && isGone ? [{ ...nameOf(old), change: 'vanished', before: old.kinds, after: null }] : [];
   });
   return [...appeared, ...vanished];
+}
+
+/**
+ * What the next look is compared with. A pass may have read only some of the rows again: then a look shows both kinds, or fewer rows with a
+ * field. So the kinds stay as they were until a look shows none of them, and of the looks the one counts in which most rows had the field.
+ */
+export function baselineAfter(before: readonly DriftField[], after: readonly DriftField[]): DriftField[] {
+  const known = new Map(before.map((field) => [keyOf(field), field]));
+  return after.map((field) => {
+    const old = known.get(keyOf(field));
+    if (!old || !hasSameKind(old, field)) return field;
+    const { seen, rows } = old.seen * field.rows > field.seen * old.rows ? old : field;
+    return { ...field, kinds: old.kinds, seen, rows };
+  });
+}
+
+function hasSameKind(a: DriftField, b: DriftField): boolean {
+  const kinds = b.kinds.split('|');
+  return a.kinds.split('|').some((kind) => kinds.includes(kind));
 }
 
 function keyOf({ resource, path }: Pick<DriftField, 'resource' | 'path'>): string {
