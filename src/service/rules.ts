@@ -79,16 +79,23 @@ async function tell(
           }),
         );
   };
+  /** What was logged of a rule that fails with every look. */
+  let logged = new Map<string, string>();
   await loop({ ...app, signal, name: 'looking at the rules', everyMs: lookMs }, async () => {
     // A channel that is away holds up neither the rules nor another channel.
     deliverAll();
     reload();
     deliverAll();
-    for (const { rule, error } of (await lookAtRules(deps)).failures)
-      log.error(
-        { event: 'rules.failed', rule, code: codeOf(error) },
-        `the rule ${rule} could not be looked at: ${messageOf(error)}`,
-      );
+    const { failures } = await lookAtRules(deps);
+    for (const { rule, error } of failures) {
+      const why = messageOf(error);
+      if (logged.get(rule) !== why)
+        log.error(
+          { event: 'rules.failed', rule, code: codeOf(error) },
+          `the rule ${rule} could not be looked at: ${why}`,
+        );
+    }
+    logged = new Map(failures.map(({ rule, error }) => [rule, messageOf(error)]));
   });
   await Promise.all(delivering.values());
 }

@@ -12,6 +12,7 @@ type DecimalMark = '.' | ',';
 /**
  * The numbers of one column, as people write them: `1,250.00`, `1.250,00 €`, `1 250`, `1'250`, `(99)`, `12k`. One column has one decimal
  * mark. Cells such as `1.250,00` and `9.5` show it. Where no cell shows it, three digits behind one mark are thousands, and that is a guess.
+ * So are three decimals: `2,400` in a column with `1.250,00` may come from another country.
  */
 export function readNumbers(cells: readonly string[]): ReadNumber[] {
   const plain = cells.map(withoutDecoration);
@@ -20,7 +21,8 @@ export function readNumbers(cells: readonly string[]): ReadNumber[] {
     if (NOTHING.has(text)) return { kind: 'empty' };
     const digits = digitsOf(text, mark);
     if (digits === null) return { kind: 'unread' };
-    return { kind: 'number', value: Number(digits) * factor, isGuess: mark === null && isAmbiguous(text) };
+    const isGuess = isAmbiguous(text) && (mark === null || text.includes(mark));
+    return { kind: 'number', value: Number(digits) * factor, isGuess };
   });
 }
 

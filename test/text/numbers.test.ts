@@ -37,6 +37,13 @@ describe('numbers as people write them', () => {
     assert.deepEqual(plain, { kind: 'number', value: 950, isGuess: false });
   });
 
+  it('three decimals are a guess beside cells of another country', () => {
+    const [, dollars, , plain] = readNumbers(['1.250,00 €', '$2,400', '9,5', '12,50']);
+    assert.deepEqual(dollars, { kind: 'number', value: 2.4, isGuess: true });
+    assert.deepEqual(plain, { kind: 'number', value: 12.5, isGuess: false });
+    assert.deepEqual(readNumbers(['9.5', '2,400'])[1], { kind: 'number', value: 2400, isGuess: false });
+  });
+
   it('every amount written by a locale comes back as it was', () => {
     const amount = fc.integer({ min: -1_000_000_00, max: 1_000_000_00 }).map((cents) => cents / 100);
     fc.assert(
