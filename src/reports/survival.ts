@@ -28,7 +28,8 @@ interface Survival {
  * The curve of Kaplan and Meier: at each time at which some end, the share that goes on is multiplied by the share of those watched at that
  * age which do not end. A time that has not ended counts until watching ended, and one that began earlier counts from the age at which
  * watching began. Where fewer than five were watched from their beginning, all count as long as they were watched: they lasted at least
- * so long. The curve is followed as long as five times have ended or are still watched.
+ * so long. The curve is followed as long as five times have ended or are still watched. It ends earlier where fewer than five are watched
+ * and others enter at a greater age: the mirror saw too little of that age, and one that ends there would end the curve.
  */
 export function survivalOf(times: Times): Survival {
   const { entered, left } = times;
@@ -47,6 +48,9 @@ export function survivalOf(times: Times): Survival {
     const age = ages[place] ?? 0;
     /** Those watched at that age. */
     const watched = Math.max(fromStart, belowEntries[place] ?? 0) - (belowExits[place] ?? 0);
+    const hasMoreLater = hasLate && (belowEntries[place] ?? 0) < posts;
+    if (watched < LEAST_POSTS && hasMoreLater)
+      return { posts, median, p90, atLeast: median === null ? age : null };
     if (watched + i < LEAST_POSTS) break;
     const before = i;
     while (events[i] === age) i++;

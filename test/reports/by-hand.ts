@@ -20,11 +20,15 @@ export function survivalByHand(given: readonly Time[]) {
   const ages = [...new Set(times.filter(({ ended }) => ended).map(({ left }) => left))].sort((a, b) => a - b);
   const knownAt = (age: number): Time[] =>
     times.filter((time) => (time.ended && time.left < age) || isWatchedAt(time, age));
+  const isThin = (age: number): boolean =>
+    times.filter((time) => isWatchedAt(time, age)).length < 5 &&
+    times.some(({ entered }) => entered > 0 && entered >= age);
+  const thin = ages.find((age) => knownAt(age).length < 5 || isThin(age));
   let share = 1;
   const reached = (least: number): number | null => {
     share = 1;
     for (const age of ages) {
-      if (knownAt(age).length < 5) return null;
+      if (age === thin) return null;
       const there = times.filter((time) => isWatchedAt(time, age)).length;
       share *= 1 - times.filter(({ left, ended }) => ended && left === age).length / there;
       if (share <= least + 1e-9) return age;
@@ -34,7 +38,8 @@ export function survivalByHand(given: readonly Time[]) {
   const median = reached(0.5);
   const ends = times.map(({ left }) => left).sort((a, b) => b - a);
   const last = ends.find((age) => times.filter((time) => time.ended || time.left >= age).length >= 5) ?? null;
-  return { posts, median, p90: reached(0.1), atLeast: median === null ? last : null };
+  const until = thin !== undefined && isThin(thin) ? thin : last;
+  return { posts, median, p90: reached(0.1), atLeast: median === null ? until : null };
 }
 
 function isWatchedAt({ entered, left }: Time, age: number): boolean {

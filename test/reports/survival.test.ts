@@ -72,6 +72,13 @@ describe('the curve of times that have not all ended', () => {
     assert.deepEqual(survivalOf(times(list)), { posts: 6, median: null, p90: null, atLeast: 98 });
   });
 
+  it('ends where fewer than five are watched at an age, and others are older', () => {
+    const young = Array.from({ length: 20 }, () => seen(1, false));
+    const old = Array.from({ length: 300 }, (_, i) => ({ entered: 100 + i, left: 101 + i, ended: false }));
+    const list = [...young, { entered: 12, left: 13, ended: true }, ...old];
+    assert.deepEqual(survivalOf(times(list)), { posts: 321, median: null, p90: null, atLeast: 13 });
+  });
+
   it('has no median of fewer than five', () => {
     assert.deepEqual(survivalOf(times([1, 2, 3, 4].map((age) => seen(age)))), {
       posts: 4,
