@@ -2,11 +2,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Settings } from '../../config/load.ts';
-import { duration } from '../../config/parse.ts';
 import { mirrorOf } from '../app/place.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { toInstant } from '../contract/datetime.ts';
 import type { Destination, ExportRequest } from '../export/export.ts';
 import type { Format } from '../export/formats.ts';
 import type { Manifest } from '../export/manifest.ts';
@@ -143,7 +141,7 @@ type Settled = Omit<ExportRequest, 'signal' | 'onProgress'>;
 export async function requestOf(
   what: readonly string[],
   flags: ExportFlags,
-  settings: Pick<Settings, 'dataDir' | 'exportDir' | 'exportFormat' | 'mirrorPath'>,
+  settings: Pick<Settings, 'dataDir' | 'exportDir' | 'exportFormat' | 'mirrorPath' | 'timeZone'>,
 ): Promise<Settled> {
   const { EXPORT_TABLES } = await import('../export/store/tables.ts');
   const wanted = new Set(what.flatMap((word) => tablesOf(word, EXPORT_TABLES)));
@@ -156,7 +154,7 @@ export async function requestOf(
     what: tables,
     format,
     to: await destinationOf(flags.out ?? settings.exportDir, tables, format, settings),
-    since: flags.since === undefined ? null : readSince(flags.since, systemClock.now()),
+    since: flags.since === undefined ? null : await sinceOf(flags.since, settings.timeZone),
     live,
     segment: flags.segment ?? null,
     raw,
@@ -239,16 +237,8 @@ async function redactorOf(what: string | undefined, dataDir: string): Promise<Ex
   return openRedactor(dataDir);
 }
 
-/** `2026-01-01`, `2026-01-01T12:00Z`, or `7d` for that long before now; as the mirror spells its times. */
-function readSince(text: string, now: number): string {
-  const given = text.trim();
-  const instant = toInstant(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00Z` : given);
-  if (instant !== null) return instant;
-  try {
-    return new Date(now - duration(given)).toISOString();
-  } catch {
-    throw new AppError('usage', `--since "${text}" is neither a date nor a duration`, {
-      hint: 'Say 2026-01-31, 2026-01-31T12:00Z, or 7d for the last seven days; times without a zone are UTC.',
-    });
-  }
+/** As reports read it: a day begins by the clock of TZ. */
+async function sinceOf(text: string, timeZone: string): Promise<string> {
+  const { calendarOf, momentOf } = await import('../reports/moment.ts');
+  return momentOf('since', text, systemClock.now(), calendarOf(timeZone));
 }

@@ -91,13 +91,14 @@ describe('export', () => {
       dataDir: folder,
       exportDir: join(folder, 'exports'),
       exportFormat: 'parquet',
+      timeZone: 'UTC',
       mirrorPath,
     } as const;
     const before = readdirSync(folder);
     for (const [what, flags, message] of [
       ['nonsense', {}, /there is no "nonsense"/],
       ['posts', { format: 'xlsx' }, /--format must be one of/],
-      ['posts', { since: 'yesterday' }, /neither a date nor a duration/],
+      ['posts', { since: 'yesterday' }, /--since "yesterday" is no date/],
       ['posts', { redact: 'all' }, /--redact "all" is unknown/],
       ['posts', { raw: true, format: 'ndjson' }, /--raw is for csv/],
       ['posts', { out: '-' }, /parquet does not go to standard output/],
