@@ -45,8 +45,8 @@ type FieldName = keyof typeof SOURCE_FIELDS;
 export const NO_DEFAULT: readonly string[] = ['base_url', 'token', 'publish_schema'];
 
 /** The names that the fields have, with those of files for secrets. */
-export const FIELD_NAMES: readonly string[] = (Object.keys(SOURCE_FIELDS) as FieldName[]).flatMap((name) =>
-  isSecret(name) ? [name, `${name}_file`] : [name],
+export const SOURCE_FIELD_NAMES: readonly string[] = (Object.keys(SOURCE_FIELDS) as FieldName[]).flatMap(
+  (name) => (isSecret(name) ? [name, `${name}_file`] : [name]),
 );
 
 export function isSecret(name: FieldName): boolean {
@@ -170,14 +170,14 @@ function sourceOf(
 function envOf(field: string): string | null {
   if (Object.hasOwn(SOURCE_FIELDS, field)) return SETTINGS[SOURCE_FIELDS[field as FieldName]].env;
   const base = field.replace(/_file$/, '');
-  return FIELD_NAMES.includes(field) ? `${SETTINGS[SOURCE_FIELDS[base as FieldName]].env}_FILE` : null;
+  return SOURCE_FIELD_NAMES.includes(field) ? `${SETTINGS[SOURCE_FIELDS[base as FieldName]].env}_FILE` : null;
 }
 
 function unknownFields(where: string, fields: ReadonlyMap<string, SourceField>): Problem[] {
   return [...fields].flatMap(([name, { line }]) => {
-    if (FIELD_NAMES.includes(name)) return [];
-    const near = nearest(name, [...FIELD_NAMES]);
-    const meant = near === null ? `there are ${FIELD_NAMES.join(', ')}` : `did you mean ${near}?`;
+    if (SOURCE_FIELD_NAMES.includes(name)) return [];
+    const near = nearest(name, [...SOURCE_FIELD_NAMES]);
+    const meant = near === null ? `there are ${SOURCE_FIELD_NAMES.join(', ')}` : `did you mean ${near}?`;
     return [{ line, text: `${where}: there is no field "${name}": ${meant}` }];
   });
 }
@@ -212,7 +212,7 @@ interface Location {
 /** The problem of a setting in the words of the file: `FEEDBACK_API_TOKEN="x" must …` is `acme: token="x" must …` in its line. */
 function located(text: string, { name, line, given, defaults }: Location): Problem {
   const [env = ''] = /^[A-Z][A-Z0-9_]*/.exec(text) ?? [];
-  const field = FIELD_NAMES.find((one) => envOf(one) === env);
+  const field = SOURCE_FIELD_NAMES.find((one) => envOf(one) === env);
   const place = field === undefined ? undefined : given.get(field);
   if (field === undefined || !place) return { line, text: `${name}: ${text}` };
   const where = place === defaults.get(field) ? 'defaults' : name;

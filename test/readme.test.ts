@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { SETTINGS, type Setting } from '../config/schema.ts';
-import { FIRST_WORDS, KNOWN, OTHERS } from '../config/spelling.ts';
+import { FIRST_WORDS, NAMES_OF_OTHER_PROGRAMS, SETTING_NAMES } from '../config/spelling.ts';
 import { REJECTIONS } from '../src/api/create.ts';
 import { LIMIT_DEFAULTS } from '../src/api/options.ts';
 import { RETRY_DEFAULTS } from '../src/api/retry.ts';
@@ -83,7 +83,7 @@ describe('the documents', () => {
     for (const [, script = ''] of all.matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
       assert.ok(manifest.scripts[script], script);
     for (const [name] of all.matchAll(new RegExp(`\\b(?:${[...FIRST_WORDS].join('|')})_[A-Z_]+\\b`, 'g')))
-      assert.ok(KNOWN.has(name) || OTHERS.test(name), name);
+      assert.ok(SETTING_NAMES.has(name) || NAMES_OF_OTHER_PROGRAMS.test(name), name);
     const rows = operations.split('\n').filter((line) => line.startsWith('| `'));
     for (const { env, fallback, parse } of Object.values<Setting<unknown>>(SETTINGS)) {
       const [row, second] = rows.filter((line) => line.split(' | ')[0]?.includes(`\`${env}\``));

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { slice } from '../../src/sandbox/listing.ts';
+import { readSlice } from '../../src/sandbox/listing.ts';
 import { World } from '../../src/sandbox/world.ts';
 
 const PAGE_SIZE = 100;
@@ -34,7 +34,7 @@ function write(path: string, count: number): void {
   let key: readonly number[] | null = null;
   for (let more = true; more; ) {
     const start = { key, back: false };
-    const page = slice(world.db, { resource: 'posts', order: 'newest' }, start, PAGE_SIZE);
+    const page = readSlice(world.db, { resource: 'posts', order: 'newest' }, start, PAGE_SIZE);
     ends.push((ends.at(-1) ?? 0) + writeSync(draft, JSON.stringify(page.rows)));
     key = page.lastKey;
     more = page.more;

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { createRandom } from '../../src/sandbox/random.ts';
-import { topic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
+import { drawTopic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
 import { openSearchReads } from '../../src/search/search.ts';
 import type { SimilarRequest } from '../../src/search/similar.ts';
 import { CsvParser } from '../../src/text/csv.ts';
@@ -78,7 +78,7 @@ function written(): Collection[] {
 function sandboxPosts(count: number, seed: number): BenchPost[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, (_, i) => {
-    const about = topic(random);
+    const about = drawTopic(random);
     return { id: i + 1, title: writeTitle(random, about), content: writeContent(random, about) };
   });
 }
@@ -88,7 +88,7 @@ function sandbox(bench: Bench): Collection {
   const posts = sandboxPosts(bench.scale(AMONG_SANDBOX), 2);
   const random = createRandom(3);
   const pairs = Array.from({ length: SANDBOX_PAIRS }, (): [number, number] => {
-    const about = topic(random);
+    const about = drawTopic(random);
     const add = (): number =>
       posts.push({
         id: posts.length + 1,

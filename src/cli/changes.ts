@@ -10,8 +10,8 @@ import {
   EXIT_CODES,
   type Flags,
   openTogether,
+  type SourceContexts,
   sayIfElsewhere,
-  type Together,
   wholeNumber,
 } from './context.ts';
 import { boardMatch } from './outbox.ts';
@@ -65,7 +65,7 @@ interface Reading {
  * A file that is replaced stays as it was for whoever has it open, and no news ever come. So a feed that is followed is opened anew where
  * another file is in its place; the position tells whether it continues from there.
  */
-async function changes({ contexts, isTogether }: Together, flags: ChangesFlags): Promise<void> {
+async function changes({ contexts, isTogether }: SourceContexts, flags: ChangesFlags): Promise<void> {
   const [context] = contexts as [Context];
   await sayIfElsewhere(contexts);
   await sayUnknownBoards(contexts, flags.board ?? []);

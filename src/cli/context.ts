@@ -84,7 +84,7 @@ export function openContexts(program: Command, signal: AbortSignal): Context[] {
   return chosen.map((source) => contextOf(program, signal, source));
 }
 
-export interface Together {
+export interface SourceContexts {
   /** At least one. */
   contexts: Context[];
   /** Whether the answer says of each row which source it is of. */
@@ -92,7 +92,7 @@ export interface Together {
 }
 
 /** The contexts of a question that may go to several sources: with `--all`, or with several names. */
-export function openTogether(program: Command, signal: AbortSignal, { all }: { all?: true }): Together {
+export function openTogether(program: Command, signal: AbortSignal, { all }: { all?: true }): SourceContexts {
   const input = loadInput(program.opts());
   if (!all) {
     const isTogether = givenText('source', input)?.text.includes(',') ?? false;

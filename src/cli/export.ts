@@ -15,9 +15,9 @@ import {
   closing,
   type Flags,
   openTogether,
+  type SourceContexts,
   sayIfElsewhere,
   stoppable,
-  type Together,
 } from './context.ts';
 import { openProgress, type ProgressBars } from './progress.ts';
 import { table } from './table.ts';
@@ -59,7 +59,7 @@ Examples:
   feedback-mirror export posts --all --out all-posts.csv`;
 
 async function exportTables(
-  { contexts, isTogether }: Together,
+  { contexts, isTogether }: SourceContexts,
   what: string[],
   flags: ExportFlags,
 ): Promise<void> {

@@ -53,7 +53,7 @@ export function hindranceLines({ paused, refused }: Pick<Listed, 'paused' | 'ref
   return [`Sending is paused: ${paused}.${paused.includes('token') ? ` ${TOKEN_HINT}` : ''}`, ...boards];
 }
 
-export const EMPTY = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
+export const NO_ROWS = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as StateCounts;
 
 interface Listed {
   rows: OutboxRow[];

@@ -7,7 +7,7 @@ import type { OutboxStore } from '../outbox/store/store.ts';
 import type { OutboxView, ViewedPost } from '../outbox/store/view.ts';
 import { counted } from '../text/text.ts';
 import { type Context, closing, type Flags, openContext, sayIfElsewhere, wholeNumber } from './context.ts';
-import { EMPTY, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
+import { NO_ROWS, outboxListText, pausedText, showText, stateNamed, stateWord } from './outbox-text.ts';
 import { cellLine, screenWidth } from './table.ts';
 
 type ListFlags = Flags<'state' | 'batch' | 'format'> & { limit: string };
@@ -169,7 +169,7 @@ async function list(context: Context, flags: ListFlags): Promise<void> {
   if (filter.batch !== null) (await import('../outbox/person.ts')).requireBatch(view, filter.batch);
   if (view && flags.format === 'csv') return await printCsv(context, view, filter);
   const rows = view?.newest(filter) ?? [];
-  const counts = view?.counts(filter.batch) ?? EMPTY;
+  const counts = view?.counts(filter.batch) ?? NO_ROWS;
   const [paused, refused] = [view?.paused() ?? null, view?.refusedBoards() ?? []];
   const batch = filter.batch === null ? null : (view?.batch(filter.batch) ?? null);
   const perMinute = context.settings.pushPerMinute;

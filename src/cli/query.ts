@@ -13,8 +13,8 @@ import {
   type Flags,
   openTogether,
   readFlag,
+  type SourceContexts,
   sayIfElsewhere,
-  type Together,
 } from './context.ts';
 import { cellLine, cut, draw } from './table.ts';
 
@@ -59,7 +59,7 @@ Examples:
   feedback-mirror query --schema posts`;
 
 async function query(
-  { contexts, isTogether }: Together,
+  { contexts, isTogether }: SourceContexts,
   given: string | undefined,
   flags: QueryFlags,
 ): Promise<void> {

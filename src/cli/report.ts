@@ -10,8 +10,8 @@ import {
   type Flags,
   openTogether,
   refuseElsewhere,
+  type SourceContexts,
   sayIfElsewhere,
-  type Together,
   wholeNumber,
   worstExit,
 } from './context.ts';
@@ -87,7 +87,7 @@ Examples:
 Customers come from "feedback-mirror segments import customers.csv".`;
 
 async function report(
-  { contexts, isTogether }: Together,
+  { contexts, isTogether }: SourceContexts,
   name: string | undefined,
   { all: _, ...flags }: ReportFlags,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { quoted, tableName } from '../postgres/schema.ts';
+import { identifier, tableName } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
 import { IDLE_MS, type LeaseRow } from './decide/lease.ts';
 
@@ -155,7 +155,7 @@ async function makeTables(session: Session, schema: string): Promise<void> {
   await session.transaction(async () => {
     await session.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LEASE_CLASS, schema]);
     await session.query(`
-      CREATE SCHEMA IF NOT EXISTS ${quoted(schema)};
+      CREATE SCHEMA IF NOT EXISTS ${identifier(schema)};
       CREATE TABLE IF NOT EXISTS ${machines} (
         name text PRIMARY KEY, beat bigint NOT NULL DEFAULT 0, address text, is_leaving boolean NOT NULL, version text NOT NULL,
         since timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now());

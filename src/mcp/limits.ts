@@ -18,22 +18,26 @@ export const AGENT_LIMITS = {
   },
 } as const;
 
-export type Lane = keyof typeof AGENT_LIMITS.lanes;
+export type CallKind = keyof typeof AGENT_LIMITS.lanes;
 
 export interface AgentLimits {
   callsAMinute: number;
   callMs: number;
   resultBytes: number;
-  lanes: Record<Lane, { atOnce: number; waiting: number }>;
+  lanes: Record<CallKind, { atOnce: number; waiting: number }>;
 }
 
 /** Work, which ends when the signal says so: after its time, or when nobody waits for it any more. */
-type Limited = <T>(lane: Lane, gone: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+type Limited = <T>(
+  lane: CallKind,
+  gone: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
 
 /** Runs work within the limits; what is beyond them is refused in words that an agent can act on. */
 export function limiter(clock: Clock, limits: AgentLimits): Limited {
   const begun: number[] = [];
-  const line = (lane: Lane): WaitingLine =>
+  const line = (lane: CallKind): WaitingLine =>
     createLine(limits.lanes[lane].atOnce, limits.lanes[lane].waiting, tooMany);
   const lines = { reads: line('reads'), sql: line('sql'), reports: line('reports') };
   return async (lane, gone, work) => {

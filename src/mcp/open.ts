@@ -78,7 +78,7 @@ async function openWork({ settings, clock }: Omit<AgentsApp, 'log'>) {
   const key = settings.mcpPersonal === 'on' ? null : await redactionKey(join(dataDir, 'redaction.key'));
   const rules = textRules({ key, upstream: settings.baseUrl?.href ?? null });
   const openDrafts = settings.mcpWrite === 'drafts' ? await draftsOpener(settings, clock) : null;
-  const check = unlessReplaced(mirrorOf(settings).path);
+  const check = refuseIfReplaced(mirrorOf(settings).path);
   const handles = openHandles(settings, openDrafts);
   const use = async <T>(work: (handles: ToolHandles) => Promise<T>): Promise<T> => {
     check();
@@ -92,7 +92,7 @@ type Handles = ToolHandles & { close(): Promise<void> };
 type OpenDrafts = () => Drafts & { close(): void };
 
 /** A mirror that was replaced stays as it was for whoever has it open. So no call is answered from it, and no draft goes into it. */
-export function unlessReplaced(path: string): () => void {
+export function refuseIfReplaced(path: string): () => void {
   const opened = fileId(path);
   return () => {
     if (fileId(path) === opened) return;

@@ -12,7 +12,7 @@ import type { Logger } from '../base/log.ts';
 import { withoutDashes } from '../reports/report.ts';
 import type { ToolDeps, ToolFacts, ToolHandles } from './answers.ts';
 import { GLOSSARY, INSTRUCTIONS, PROMPTS, reportDefinitions, schemaText } from './guide.ts';
-import { AGENT_LIMITS, type AgentLimits, fitting, type Lane, limiter } from './limits.ts';
+import { AGENT_LIMITS, type AgentLimits, type CallKind, fitting, limiter } from './limits.ts';
 import { DRAFT_POST, TOOLS, type Tool } from './tools.ts';
 
 interface McpOptions {
@@ -62,7 +62,7 @@ interface Asked {
   kind: 'tool' | 'resource' | 'prompt';
   name: string | undefined;
   given: unknown;
-  lane?: Lane | undefined;
+  lane?: CallKind | undefined;
 }
 
 interface Answer {

@@ -21,7 +21,7 @@ import {
   type ToolDeps,
   wholePost,
 } from './answers.ts';
-import type { Lane, Paged } from './limits.ts';
+import type { CallKind, Paged } from './limits.ts';
 
 /** One thing an agent can do: how it is described to it, and what it does. */
 export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
@@ -30,7 +30,7 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   description: string;
   input: Schema;
   /** Which other calls it waits for; reads unless given. */
-  lane?: Lane;
+  lane?: CallKind;
   /** It changes something: a row that waits for a person. */
   isDraft?: true;
   run(deps: ToolDeps, given: z.output<Schema>): Promise<object | Paged>;

@@ -7,23 +7,23 @@ import type { Edit, OutboxRow, OutboxState, PostText, RowChange, Transition } fr
 import { contentHash } from './decide/whose.ts';
 import type { OutboxStore } from './store/store.ts';
 
-export interface Deps {
+export interface DecisionDeps {
   store: OutboxStore;
   clock: Clock;
 }
 
 /** A person: what an agent proposed may be sent. */
-export function approve({ store, clock }: Deps, id: number): OutboxRow {
+export function approve({ store, clock }: DecisionDeps, id: number): OutboxRow {
   return decide(store, id, 'approved', TRANSITIONS.approve, { now: clock.now() });
 }
 
 /** A person: send it again. The list is read before it goes. */
-export function retry({ store, clock }: Deps, id: number): OutboxRow {
+export function retry({ store, clock }: DecisionDeps, id: number): OutboxRow {
   return decide(store, id, 'sent again', TRANSITIONS.retry, freshStart(clock.now()));
 }
 
 /** A person: send it with the words that it was just given. */
-export function sendEdited(deps: Deps, { id, state }: OutboxRow): OutboxRow {
+export function sendEdited(deps: DecisionDeps, { id, state }: OutboxRow): OutboxRow {
   return state === 'proposed' ? approve(deps, id) : retry(deps, id);
 }
 
@@ -33,7 +33,7 @@ function freshStart(now: number): RowChange {
 }
 
 /** A person: drop it. */
-export function cancel({ store, clock }: Deps, id: number): OutboxRow {
+export function cancel({ store, clock }: DecisionDeps, id: number): OutboxRow {
   return decide(store, id, 'cancelled', TRANSITIONS.cancel, dropped(clock.now()));
 }
 
@@ -44,7 +44,7 @@ function dropped(now: number): RowChange {
 
 /** A person: it is this post. */
 export function resolve(
-  { store, clock }: Deps,
+  { store, clock }: DecisionDeps,
   id: number,
   post: { id: number; url: string | null },
 ): OutboxRow {
@@ -60,7 +60,7 @@ export function resolve(
 }
 
 /** A person: it should say this instead. Only what is given changes; what it said before is kept. It is not sent by that. */
-export function edit({ store, clock }: Deps, id: number, changes: Draft): OutboxRow {
+export function edit({ store, clock }: DecisionDeps, id: number, changes: Draft): OutboxRow {
   const row = store.find(id);
   if (!row) throw noRow(id);
   const edited = store.edit(editOf(row, changes, clock));
@@ -98,13 +98,13 @@ export interface PauseDecision extends BatchDecision {
 }
 
 /** A person: send nothing more of this import for now. */
-export function pauseBatch({ store, clock }: Deps, batch: string): PauseDecision {
+export function pauseBatch({ store, clock }: DecisionDeps, batch: string): PauseDecision {
   requireBatch(store, batch);
   const rows = store.pauseBatch(batch, clock.now());
   return { batch, rows, sending: store.counts(batch).sending };
 }
 
-export function resumeBatch({ store, clock }: Deps, batch: string): BatchDecision {
+export function resumeBatch({ store, clock }: DecisionDeps, batch: string): BatchDecision {
   requireBatch(store, batch);
   if (store.batch(batch)?.cancelled_at)
     throw new AppError('usage', `batch ${batch} was cancelled, and cannot be resumed`, {
@@ -121,7 +121,7 @@ const ROWS_AT_ONCE = 500;
  * transaction on nothing is claimed, so a process that dies in the middle leaves nothing that would still be sent.
  */
 export async function cancelBatch(
-  { store, clock }: Deps,
+  { store, clock }: DecisionDeps,
   batch: string,
   state: OutboxState = 'ready',
 ): Promise<BatchDecision> {
@@ -135,7 +135,7 @@ export async function cancelBatch(
 }
 
 /** Goes on with what a process that died in the middle of it left. */
-export function finishCancelling({ store, clock }: Deps): Promise<number> {
+export function finishCancelling({ store, clock }: DecisionDeps): Promise<number> {
   return inGroups(store.cancelledWaiting(), (ids) =>
     store.moveAll(ids, TRANSITIONS.cancel, dropped(clock.now())),
   );
@@ -143,7 +143,7 @@ export function finishCancelling({ store, clock }: Deps): Promise<number> {
 
 /** A person: send these rows of the import again. */
 export async function retryBatch(
-  { store, clock }: Deps,
+  { store, clock }: DecisionDeps,
   batch: string,
   state: OutboxState = 'rejected',
 ): Promise<BatchDecision> {
@@ -158,7 +158,7 @@ export async function retryBatch(
 
 /** A person: all rows of the import that have this value should have another; only those that can be edited. */
 export async function editBatch(
-  { store, clock }: Deps,
+  { store, clock }: DecisionDeps,
   batch: string,
   where: Partial<Record<keyof PostText, string>>,
   changes: Draft & { isSentAgain?: boolean },

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PublishedTable } from '../base/postgres.ts';
-import { quoted, tableName } from './schema.ts';
+import { identifier, tableName } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** Views over the copies of all sources, each with the name of the source in front. */
@@ -32,7 +32,7 @@ export async function viewsOfAll(
     if (!(await mayMake(session))) return true;
     const members = tableName(SCHEMA_OF_ALL, 'sources');
     await session.query(`
-      CREATE SCHEMA IF NOT EXISTS ${quoted(SCHEMA_OF_ALL)};
+      CREATE SCHEMA IF NOT EXISTS ${identifier(SCHEMA_OF_ALL)};
       CREATE TABLE IF NOT EXISTS ${members} (source text PRIMARY KEY, schema text NOT NULL)`);
     await session.query(
       `INSERT INTO ${members} VALUES ($1, $2) ON CONFLICT (source) DO UPDATE SET schema = excluded.schema`,
@@ -60,7 +60,7 @@ async function makeViews(session: Session, texts: readonly string[]): Promise<vo
     [SCHEMA_OF_ALL],
   );
   if (known?.digest === digest) return;
-  await session.query(`${text};\nCOMMENT ON SCHEMA ${quoted(SCHEMA_OF_ALL)} IS '${digest}'`);
+  await session.query(`${text};\nCOMMENT ON SCHEMA ${identifier(SCHEMA_OF_ALL)} IS '${digest}'`);
 }
 
 /** In a schema of ours, or one that can be made. A source that is called "all" has its own copy there. */
@@ -96,7 +96,7 @@ function viewTexts({ names, schema, all, columns }: Parts): string[] {
       const own = new Set(byRelation.get(`${member.schema}.${relation}`)?.map(({ name }) => name));
       if (own.size === 0) return [];
       const cells = shown.map(({ name, type }) =>
-        own.has(name) ? quoted(name) : `NULL::${type} AS ${quoted(name)}`,
+        own.has(name) ? identifier(name) : `NULL::${type} AS ${identifier(name)}`,
       );
       const from = tableName(member.schema, relation);
       return [`SELECT '${member.source}'::text AS source, ${cells.join(', ')} FROM ${from}`];

@@ -10,7 +10,7 @@ const OUST_MS = 100;
  * The lock for a caller that knows by a lease that it is its own: the session of a machine that is frozen or cut off, which would keep
  * it for as long as that lasts, is ended.
  */
-export async function lockForGood(session: Session, schema: string): Promise<void> {
+export async function takeLockOver(session: Session, schema: string): Promise<void> {
   for (let left = OUST_TRIES; !(await session.lock()); left--) {
     if (left === 0) throw new AppError('busy', `another session keeps the lock of the schema ${schema}`);
     await session.query(

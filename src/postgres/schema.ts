@@ -39,12 +39,12 @@ const POSITION_WORDS: PublishedWords = {
   },
 };
 
-export function quoted(name: string): string {
+export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
 export function tableName(schema: string, table: string): string {
-  return `${quoted(schema)}.${quoted(table)}`;
+  return `${identifier(schema)}.${identifier(table)}`;
 }
 
 /** Null where there is no copy in the schema yet. */
@@ -96,17 +96,17 @@ export async function createTables(
   tables: readonly PublishedTable[],
 ): Promise<void> {
   const [there] = await session.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-  if (!there) await session.query(`CREATE SCHEMA ${quoted(schema)}`);
+  if (!there) await session.query(`CREATE SCHEMA ${identifier(schema)}`);
   for (const { name, columns, key } of tables) {
     const table = tableName(schema, name);
     const defined = columns.map(
-      ({ name: column, type, nullable }) => `${quoted(column)} ${type}${nullable ? '' : ' NOT NULL'}`,
+      ({ name: column, type, nullable }) => `${identifier(column)} ${type}${nullable ? '' : ' NOT NULL'}`,
     );
     await session.query(
-      `CREATE TABLE IF NOT EXISTS ${table} (${defined.join(', ')}, PRIMARY KEY (${key.map(quoted).join(', ')}))`,
+      `CREATE TABLE IF NOT EXISTS ${table} (${defined.join(', ')}, PRIMARY KEY (${key.map(identifier).join(', ')}))`,
     );
     const added = columns.map(
-      ({ name: column, type }) => `ADD COLUMN IF NOT EXISTS ${quoted(column)} ${type}`,
+      ({ name: column, type }) => `ADD COLUMN IF NOT EXISTS ${identifier(column)} ${type}`,
     );
     await session.query(`ALTER TABLE ${table} ${added.join(', ')}`);
   }
@@ -121,7 +121,7 @@ export async function refuseForeignTables(session: Session, schema: string): Pro
   const found = await session.query<{ relname: string }>(
     `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1)
         AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname LIMIT 3`,
-    [quoted(schema)],
+    [identifier(schema)],
   );
   if (found.length === 0) return;
   throw new AppError(
@@ -141,14 +141,14 @@ export async function createRest(
   for (const { name, indexes } of tables)
     for (const columns of indexes)
       await session.query(
-        `CREATE INDEX IF NOT EXISTS ${quoted(`${name}_by_${columns.join('_')}`)}
-             ON ${tableName(schema, name)} (${columns.map(quoted).join(', ')})`,
+        `CREATE INDEX IF NOT EXISTS ${identifier(`${name}_by_${columns.join('_')}`)}
+             ON ${tableName(schema, name)} (${columns.map(identifier).join(', ')})`,
       );
   for (const { name, hashed } of tables)
     if (hashed !== null)
       await session.query(
-        `CREATE INDEX IF NOT EXISTS ${quoted(`${name}_by_hash_of_${hashed}`)}
-             ON ${tableName(schema, name)} USING hash (${quoted(hashed)})`,
+        `CREATE INDEX IF NOT EXISTS ${identifier(`${name}_by_hash_of_${hashed}`)}
+             ON ${tableName(schema, name)} USING hash (${identifier(hashed)})`,
       );
   for (const [name, query] of Object.entries(views(schema)))
     await session.query(`CREATE OR REPLACE VIEW ${tableName(schema, name)} AS ${query}`);
@@ -175,7 +175,7 @@ async function comment(
   for (const { attname } of there)
     if (columns[attname] !== undefined)
       await session.query(
-        `COMMENT ON COLUMN ${relation}.${quoted(attname)} IS ${literal(inPostgres(columns[attname]))}`,
+        `COMMENT ON COLUMN ${relation}.${identifier(attname)} IS ${literal(inPostgres(columns[attname]))}`,
       );
 }
 

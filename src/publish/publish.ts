@@ -7,8 +7,8 @@ import {
   type CopyPosition,
   createRest,
   createTables,
+  identifier,
   type PublishedWords,
-  quoted,
   readCopyPosition,
   refuseForeignTables,
   tableName,
@@ -17,7 +17,7 @@ import {
 import type { Session } from '../postgres/session.ts';
 import { type PublishSource, type Rows, SMALL_TABLES, type Snapshot } from './source.ts';
 
-export interface Copy {
+export interface CopyWriter {
   /** Updates the copy to the present mirror, in one transaction with the position. Returns rows written. */
   publish(): Promise<number>;
   number(): number;
@@ -43,7 +43,7 @@ interface Known {
 }
 
 /** Begins to write a copy. The caller holds the lock of the schema. */
-export async function openCopy(deps: CopyDeps): Promise<Copy> {
+export async function openCopy(deps: CopyDeps): Promise<CopyWriter> {
   const { session, source, schema } = deps;
   const position = await refuseOtherCopy(deps);
   if (!position) await refuseForeignTables(session, schema);
@@ -285,7 +285,7 @@ async function replace(deps: CopyDeps, snapshot: Snapshot, name: string, which: 
   const table = tableName(deps.schema, name);
   if (which === 'all') await deps.session.query(`DELETE FROM ${table}`);
   else if ('values' in which)
-    await deps.session.query(`DELETE FROM ${table} WHERE ${quoted(which.column)} = ANY($1::bigint[])`, [
+    await deps.session.query(`DELETE FROM ${table} WHERE ${identifier(which.column)} = ANY($1::bigint[])`, [
       which.values,
     ]);
   return await append(deps, snapshot, name, which);
@@ -298,7 +298,7 @@ async function append(
   which: Rows,
 ): Promise<number> {
   const table = tableOf(source, name);
-  const target = `${tableName(schema, name)} (${table.columns.map((column) => quoted(column.name)).join(', ')})`;
+  const target = `${tableName(schema, name)} (${table.columns.map((column) => identifier(column.name)).join(', ')})`;
   return await session.copyIn(
     target,
     table.columns.map(({ type }) => type),

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { within } from '../base/timeout.ts';
 import type { Session } from '../postgres/session.ts';
-import { type Copy, type CopyDeps, openCopy, refuseOtherCopy } from './publish.ts';
+import { type CopyDeps, type CopyWriter, openCopy, refuseOtherCopy } from './publish.ts';
 import type { PublishSource } from './source.ts';
 
 /** How far the copy is, for health, metrics and the dashboard. Times are in milliseconds since the epoch. */
@@ -47,7 +47,7 @@ export type Publishing = Pick<Publisher, 'step' | 'progress' | 'close'>;
 export class Publisher {
   readonly #deps: PublisherDeps;
   readonly #state: Omit<CopyProgress, 'behind' | 'schema'>;
-  #open: { session: Session; copy: Copy } | null = null;
+  #open: { session: Session; copy: CopyWriter } | null = null;
   /** The version of the mirror that was published last. */
   #seen: number | null = null;
   /** The number of the last change in the copy. */
@@ -125,7 +125,7 @@ export class Publisher {
     return rows;
   }
 
-  async #connect(): Promise<Copy | null> {
+  async #connect(): Promise<CopyWriter | null> {
     if (this.#open && !this.#open.session.isOver()) return this.#open.copy;
     await this.#drop();
     this.#seen = null;

@@ -32,7 +32,7 @@ export async function openEmbedded(
     await ping();
   } catch (error) {
     file.release();
-    throw unopened(file.path, error);
+    throw queueFileError(file.path, error);
   }
   const connection = { file: file.path };
   // BullMQ's default types stand for queues on Redis, and the program names only those. They differ in what `getBackend()` returns.
@@ -105,7 +105,7 @@ export function countJobs(dataDir: string): number | null {
 }
 
 /** What SQLite said is the cause of what BullMQ is told. */
-export function unopened(path: string, error: unknown): AppError {
+export function queueFileError(path: string, error: unknown): AppError {
   const diskError = storageError(error instanceof Error ? error.cause : undefined, path);
   if (diskError) return diskError;
   return new AppError('storage', `the queue in ${path} could not be opened (${messageOf(error)})`, {

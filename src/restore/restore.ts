@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import type { StoredChange } from '../changes/change.ts';
-import { lockForGood } from '../postgres/lock.ts';
-import { quoted, readCopyPosition, tableName, writePosition } from '../postgres/schema.ts';
+import { takeLockOver } from '../postgres/lock.ts';
+import { identifier, readCopyPosition, tableName, writePosition } from '../postgres/schema.ts';
 import type { Session } from '../postgres/session.ts';
 import type { Rebuild, Rebuilt } from './rebuild.ts';
 
@@ -32,7 +32,7 @@ interface RestoreDeps {
  */
 export async function restoreMirror(deps: RestoreDeps): Promise<Restored> {
   const { session, schema, upstream, begin, knownVersion, signal } = deps;
-  if (deps.isOurs) await lockForGood(session, schema);
+  if (deps.isOurs) await takeLockOver(session, schema);
   else if (!(await session.lock())) throw inUse(schema);
   return await session.transaction(async () => {
     const position = await readCopyPosition(session, schema);
@@ -43,7 +43,7 @@ export async function restoreMirror(deps: RestoreDeps): Promise<Restored> {
     try {
       for (const table of rebuild.tables) {
         signal.throwIfAborted();
-        const columns = table.columns.map(({ name }) => quoted(name)).join(', ');
+        const columns = table.columns.map(({ name }) => identifier(name)).join(', ');
         const types = table.columns.map(({ type }) => type);
         const query = `SELECT ${columns} FROM ${tableName(schema, table.name)}`;
         await session.copyOut(query, types, rebuild.taker(table));

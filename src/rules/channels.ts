@@ -14,7 +14,7 @@ export type ChannelOutcome =
   | { kind: 'refused' | 'unclear'; error: string; isFinal: boolean };
 
 /** A message on its way to one channel. */
-export interface Parcel {
+export interface ChannelMessage {
   letter: Letter;
   /** The same for every attempt: receivers know by it what they already had. */
   id: string;
@@ -26,7 +26,7 @@ export interface MailSettings {
   from: string;
 }
 
-export interface Sending {
+export interface ChannelContext {
   webhooks: WebhookSender;
   /** Null where SMTP_URL is not set. */
   mail: MailSettings | null;
@@ -34,15 +34,19 @@ export interface Sending {
   now(): number;
 }
 
-export async function send(sending: Sending, channel: Channel, parcel: Parcel): Promise<ChannelOutcome> {
+export async function send(
+  sending: ChannelContext,
+  channel: Channel,
+  parcel: ChannelMessage,
+): Promise<ChannelOutcome> {
   if (channel.kind === 'mail') return await mailed(sending, channel.to, parcel);
   return await posted(sending, channel, parcel);
 }
 
 async function posted(
-  { webhooks, signal, now }: Sending,
+  { webhooks, signal, now }: ChannelContext,
   channel: Exclude<Channel, { kind: 'mail' }>,
-  { letter, id, rule }: Parcel,
+  { letter, id, rule }: ChannelMessage,
 ): Promise<ChannelOutcome> {
   const bodies = {
     slack: () => asSlack(letter),
@@ -67,9 +71,9 @@ const NOT_CONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|has no address|private n
 const [CONNECT_MS, ANSWER_MS] = [10_000, 30_000];
 
 async function mailed(
-  { mail }: Sending,
+  { mail }: ChannelContext,
   to: readonly string[],
-  { letter, id }: Parcel,
+  { letter, id }: ChannelMessage,
 ): Promise<ChannelOutcome> {
   if (mail === null) return { kind: 'refused', error: 'SMTP_URL and MAIL_FROM are not set', isFinal: false };
   // Only where mail is sent: loading it takes as long as a small command.
@@ -123,6 +127,6 @@ function shown(error: string): string {
 }
 
 /** An id that tells the message and the channel, and nothing of what either is called. */
-export function parcelId(mirrorId: string, rule: string, key: string, channel: string): string {
+export function channelMessageId(mirrorId: string, rule: string, key: string, channel: string): string {
   return `rule_${hash('sha256', JSON.stringify([mirrorId, rule, key, channel])).slice(0, 32)}`;
 }

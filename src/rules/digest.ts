@@ -6,9 +6,9 @@ import { deliveredIn } from '../reports/shipped.ts';
 import { statusSets } from '../reports/status-sets.ts';
 import type { ReportReader } from '../reports/store.ts';
 import { counted } from '../text/text.ts';
-import { type Letter, type PostOf, postSection, type Section, type Writing } from './letter.ts';
+import { type Letter, type LetterContext, type PostOf, postSection, type Section } from './letter.ts';
 
-export interface DigestDeps extends Writing {
+export interface DigestDeps extends LetterContext {
   reader: ReportReader;
   usualDelivered: readonly string[] | null;
 }

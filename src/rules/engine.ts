@@ -4,10 +4,10 @@ import { codeOf } from '../base/errors.ts';
 import type { ChangeFeed } from '../changes/feed.ts';
 import type { Channel, Rule } from '../contract/telling.ts';
 import { RETRY_MS } from '../webhooks/deliver.ts';
-import { type ChannelOutcome, parcelId, type Sending, send } from './channels.ts';
+import { type ChannelContext, type ChannelOutcome, channelMessageId, send } from './channels.ts';
 import { dueSlot, lastSlot, nextSlot } from './decide/slots.ts';
 import { type AllSources, type DigestDeps, digestOf, digestOfAll } from './digest.ts';
-import { type Facts, gather } from './gather.ts';
+import { gather, type RuleFacts } from './gather.ts';
 import { type Letter, letterOf } from './letter.ts';
 import type { RuleMessage } from './message.ts';
 import type { RuleDelivery, RuleState, RuleStore } from './store.ts';
@@ -16,11 +16,11 @@ export interface EngineDeps {
   rules: readonly Rule[];
   channels: readonly Channel[];
   store: RuleStore;
-  facts: Omit<Facts, 'alarmed'>;
+  facts: Omit<RuleFacts, 'alarmed'>;
   writing: DigestDeps;
   /** For a message over all sources. */
   openAll(): Promise<AllSources>;
-  sending: Omit<Sending, 'signal'>;
+  sending: Omit<ChannelContext, 'signal'>;
   mirrorId: string;
   clock: Clock;
   random: () => number;
@@ -137,7 +137,7 @@ async function attempt(
   const letter = { ...(await writeLetter(deps, rule, message)), isRepeated: one.unclear === 1 };
   if (!store.claim(one)) return null;
   crashPoint('rule-claimed');
-  const id = parcelId(deps.mirrorId, one.rule, one.key, channel.name);
+  const id = channelMessageId(deps.mirrorId, one.rule, one.key, channel.name);
   const outcome = await send({ ...deps.sending, signal }, channel, { letter, id, rule: rule.name }).catch(
     (error: unknown) => failed(error),
   );
@@ -205,7 +205,7 @@ export async function previewLetter(
   });
 }
 
-function positionBefore(feed: ChangeFeed, db: Facts['db'], at: number): number {
+function positionBefore(feed: ChangeFeed, db: RuleFacts['db'], at: number): number {
   const first = db
     .prepare<[string], { n: number }>('SELECT min(n) AS n FROM changes WHERE at >= ?')
     .get(new Date(at).toISOString());
@@ -224,7 +224,7 @@ export async function sendTest(deps: EngineDeps, rule: Rule, signal: AbortSignal
   const channels = deps.channels.filter(({ name }) => rule.to.includes(name));
   return await Promise.all(
     channels.map(async (channel) => {
-      const id = parcelId(deps.mirrorId, rule.name, `test ${deps.clock.now()}`, channel.name);
+      const id = channelMessageId(deps.mirrorId, rule.name, `test ${deps.clock.now()}`, channel.name);
       return {
         channel: channel.name,
         outcome: await send({ ...deps.sending, signal }, channel, { letter: test, id, rule: rule.name }),

@@ -8,7 +8,7 @@ import type { ReportReader } from '../reports/store.ts';
 import { segmentReader } from '../segments/filter.ts';
 import { peopleOf } from '../segments/people.ts';
 import { HISTORY_DAYS, judgeVotes, spreadOverPauses, WINDOW_DAYS } from './decide/unusual.ts';
-import type { Item } from './message.ts';
+import type { MessageItem } from './message.ts';
 
 /** What a rule looks at: changes after a position, and the time from one look to the next. */
 export interface GatherSpan {
@@ -17,13 +17,13 @@ export interface GatherSpan {
   until: number;
 }
 
-export interface Gathered {
-  items: Item[];
+export interface Findings {
+  items: MessageItem[];
   /** The last change that was looked at. */
   position: number;
 }
 
-export interface Facts {
+export interface RuleFacts {
   db: Db;
   feed: ChangeFeed;
   reader: ReportReader;
@@ -44,7 +44,7 @@ const TYPES: Partial<Record<Rule['what'], readonly string[]>> = {
 const MOST_ITEMS = 500;
 
 /** What there is to tell of since the rule looked last. */
-export async function gather(facts: Facts, rule: Rule, span: GatherSpan): Promise<Gathered> {
+export async function gather(facts: RuleFacts, rule: Rule, span: GatherSpan): Promise<Findings> {
   const types = TYPES[rule.what];
   if (types) return changesFor(facts, rule, types, span);
   const position = span.position;
@@ -54,14 +54,21 @@ export async function gather(facts: Facts, rule: Rule, span: GatherSpan): Promis
   return { items: [], position };
 }
 
-function changesFor(facts: Facts, rule: Rule, types: readonly string[], { position }: GatherSpan): Gathered {
+function changesFor(
+  facts: RuleFacts,
+  rule: Rule,
+  types: readonly string[],
+  { position }: GatherSpan,
+): Findings {
   const { feed, db } = facts;
   const isMeant = changeFilter(db, rule);
-  const items: Item[] = [];
+  const items: MessageItem[] = [];
   let from = position;
   for (let isLast = false; !isLast && items.length < MOST_ITEMS; ) {
     const page = feed.after(String(from), { limit: 500, types, boards: rule.boards ?? undefined });
-    items.push(...page.changes.filter(isMeant).map(({ number }): Item => ({ kind: 'change', n: number })));
+    items.push(
+      ...page.changes.filter(isMeant).map(({ number }): MessageItem => ({ kind: 'change', n: number })),
+    );
     from = Number.parseInt(page.next, 10);
     isLast = page.isLast;
   }
@@ -95,7 +102,11 @@ const UNANSWERED = `
    ORDER BY p.votes_count DESC, p.id LIMIT ${MOST_ITEMS}`;
 
 /** Posts that became so many days old since the last look, without a reply: each is told once. */
-function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, until }: GatherSpan): Item[] {
+function unanswered(
+  { db, finished }: RuleFacts,
+  { days, boards }: Rule,
+  { since, until }: GatherSpan,
+): MessageItem[] {
   const bound = {
     since: new Date(since - days * DAY_MS).toISOString(),
     until: new Date(until - days * DAY_MS).toISOString(),
@@ -104,7 +115,7 @@ function unanswered({ db, finished }: Facts, { days, boards }: Rule, { since, un
   };
   return scalar(db)<object, number>(UNANSWERED)
     .all(bound)
-    .map((id): Item => ({ kind: 'post', id }));
+    .map((id): MessageItem => ({ kind: 'post', id }));
 }
 
 const DAYS = HISTORY_DAYS + WINDOW_DAYS;
@@ -112,10 +123,10 @@ const DAYS = HISTORY_DAYS + WINDOW_DAYS;
 const SILENT_DAYS = 7;
 
 async function unusualVotes(
-  { db, reader, alarmed }: Facts,
+  { db, reader, alarmed }: RuleFacts,
   rule: Rule,
   { until }: GatherSpan,
-): Promise<Item[]> {
+): Promise<MessageItem[]> {
   const { first, looks } = await reader.watched();
   const begin = until - DAYS * DAY_MS;
   const watchedDays = first === null ? 0 : Math.floor((until - Date.parse(first)) / DAY_MS);
@@ -130,7 +141,7 @@ async function unusualVotes(
     if (daily) daily[day] = (daily[day] ?? 0) + (gained[n] ?? 0);
   }
   const silent = alarmed(rule.name, until - SILENT_DAYS * DAY_MS);
-  return [...seen].flatMap(([id, all]): Item[] => {
+  return [...seen].flatMap(([id, all]): MessageItem[] => {
     const daily = spreadOverPauses(all, (day) => days.has(day)).slice(-Math.min(DAYS, watchedDays));
     const { isUnusual, votes, usual } = judgeVotes(watchedDays === 0 ? [] : daily, seen.size);
     if (!isUnusual || silent.has(id)) return [];
@@ -145,10 +156,10 @@ function boardIds(db: Db, boards: readonly string[] | null): number[] {
   return scalar(db)<object, number>(sql).all({ boards: boards && JSON.stringify(boards) });
 }
 
-function drifts({ db }: Facts, { since, until }: GatherSpan): Item[] {
+function drifts({ db }: RuleFacts, { since, until }: GatherSpan): MessageItem[] {
   return scalar(db)<[string, string], number>(
     'SELECT n FROM drifts WHERE since > ? AND since <= ? ORDER BY n',
   )
     .all(new Date(since).toISOString(), new Date(until).toISOString())
-    .map((n): Item => ({ kind: 'drift', n }));
+    .map((n): MessageItem => ({ kind: 'drift', n }));
 }

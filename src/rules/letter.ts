@@ -5,7 +5,7 @@ import type { Db } from '../db/open.ts';
 import { LINE_COLUMNS, LINE_TABLES, type PostLine } from '../search/browse/post.ts';
 import { replaceAddresses } from '../text/addresses.ts';
 import { counted, oneLine, shortName, webAddress } from '../text/text.ts';
-import type { Item, RuleMessage } from './message.ts';
+import type { MessageItem, RuleMessage } from './message.ts';
 
 /** A message in words, whatever the channel makes of it. No names or addresses of people. */
 export interface Letter {
@@ -32,7 +32,7 @@ export interface Line {
   link: string | null;
 }
 
-export interface Writing {
+export interface LetterContext {
   db: Db;
   feed: ChangeFeed;
   /** Where there are several; null where there is one without a name. */
@@ -59,7 +59,7 @@ const SUBJECTS: Record<Exclude<Rule['what'], 'digest'>, (n: number, rule: Rule) 
 };
 
 /** The words of a message as the mirror has them now: a text that was erased since is in none. */
-export function letterOf(writing: Writing, rule: Rule, message: RuleMessage): Letter {
+export function letterOf(writing: LetterContext, rule: Rule, message: RuleMessage): Letter {
   if (rule.what === 'digest') throw new Error('a digest has sections of its own');
   const lineOf = lineReader(writing);
   const lines = message.items.map(lineOf).filter((line) => line !== null);
@@ -78,7 +78,7 @@ export function letterOf(writing: Writing, rule: Rule, message: RuleMessage): Le
 
 /** A post of a source, with what is said about it. */
 export interface PostOf {
-  writing: Writing;
+  writing: LetterContext;
   id: number;
   text: string;
 }
@@ -89,7 +89,7 @@ export function postSection(head: string, posts: readonly PostOf[], more = 0): S
   return { head, lines, more };
 }
 
-function lineReader(writing: Writing): (item: Item) => Line | null {
+function lineReader(writing: LetterContext): (item: MessageItem) => Line | null {
   const { db, feed } = writing;
   const post = postReader(writing);
   const board = db.prepare<[number], { name: string; slug: string }>(
@@ -123,7 +123,7 @@ function postReader({
   upstream,
   source,
   namesSource,
-}: Writing): (id: number, text: string) => Line | null {
+}: LetterContext): (id: number, text: string) => Line | null {
   const find = db.prepare<[number], PostLine>(`SELECT ${LINE_COLUMNS} FROM ${LINE_TABLES} WHERE p.id = ?`);
   return (id, text) => {
     const found = find.get(id);

@@ -1,5 +1,5 @@
 /** What a message tells of: ids and numbers, so that a person who is erased meanwhile is in no message. */
-export type Item =
+export type MessageItem =
   | { kind: 'change'; n: number }
   | { kind: 'post'; id: number }
   | { kind: 'board'; id: number; votes: number; usual: number; from: string; to: string }
@@ -13,5 +13,5 @@ export interface RuleMessage {
   /** The period that it tells of. */
   since: string;
   until: string;
-  items: Item[];
+  items: MessageItem[];
 }

@@ -2,7 +2,7 @@ import { iso } from '../base/clock.ts';
 import type { Db, OpenOptions } from '../db/open.ts';
 import { immediate, scalar } from '../db/sql.ts';
 import { openMirror } from '../mirror/file/open.ts';
-import type { Item, RuleMessage } from './message.ts';
+import type { MessageItem, RuleMessage } from './message.ts';
 
 export interface RuleState {
   name: string;
@@ -31,7 +31,7 @@ export interface RuleStep {
   position: number;
   at: number;
   slot: number | null;
-  message: { key: string; since: number; items: readonly Item[]; channels: readonly string[] } | null;
+  message: { key: string; since: number; items: readonly MessageItem[]; channels: readonly string[] } | null;
 }
 
 /** Older ones go once nothing of them waits. */
@@ -164,7 +164,7 @@ function deliveryReads(db: Db) {
       const found = message.get(rule, key);
       if (!found) return null;
       const { made_at: madeAt, items, ...rest } = found;
-      return { ...rest, madeAt, items: JSON.parse(items) as Item[] };
+      return { ...rest, madeAt, items: JSON.parse(items) as MessageItem[] };
     },
     deliveries: (rule: string, limit: number): RuleDelivery[] => list.all(rule, limit),
   };

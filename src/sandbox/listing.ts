@@ -66,7 +66,7 @@ function ordersOf(table: Resource, byCount: string, count: string): Source['orde
 }
 
 /** One page of a list, as it is at this moment. */
-export function slice(db: SandboxDb, list: ListOrder, start: Start, limit: number): Slice {
+export function readSlice(db: SandboxDb, list: ListOrder, start: Start, limit: number): Slice {
   const source = SOURCES[list.resource];
   const keys = keyColumns(list);
   const back = 'key' in start && start.back;

@@ -2,7 +2,7 @@ import { ensureUser } from './access.ts';
 import { prepared } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import type { World } from './world.ts';
-import { BOARDS, person, writeReply, writeStatusNote } from './writing.ts';
+import { BOARDS, makePerson, writeReply, writeStatusNote } from './writing.ts';
 
 /** What just happened in the world. */
 interface LiveEvent {
@@ -115,7 +115,7 @@ function remove(world: World, random: Random, post: number): LiveEvent {
 /** Without an e-mail the world picks an existing person. In 15 % of all events the author is a new person. */
 function author(world: World, random: Random): { email?: string } {
   if (!random.chance(0.15)) return {};
-  const { name, email } = person(random, 1_000_000 + random.int(1_000_000));
+  const { name, email } = makePerson(random, 1_000_000 + random.int(1_000_000));
   ensureUser(world.db, email, name, world.clock.now());
   return { email };
 }

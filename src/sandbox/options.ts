@@ -48,8 +48,8 @@ export function checkOptions(options: SandboxOptions): void {
   whole('seed', options.seed, 0, 2 ** 32 - 1);
   whole('posts', options.posts, 0, 10_000_000);
   whole('page size', options.pageSize, 1, 10_000);
-  known('paging', options.paging, PAGING_STYLES);
-  known('order', options.order, ORDERS);
+  refuseUnknownWord('paging', options.paging, PAGING_STYLES);
+  refuseUnknownWord('order', options.order, ORDERS);
   const { authParam } = options;
   const taken = [SEARCH_PARAMETER, ...PAGING_PARAMETERS];
   if (authParam !== undefined && (authParam.trim() === '' || taken.includes(authParam))) {
@@ -57,7 +57,7 @@ export function checkOptions(options: SandboxOptions): void {
   }
 }
 
-export function known(what: string, value: string | undefined, allowed: readonly string[]): void {
+export function refuseUnknownWord(what: string, value: string | undefined, allowed: readonly string[]): void {
   if (value === undefined || allowed.includes(value)) return;
   throw new AppError('usage', `${what} "${value}" is not known; it can be ${allowed.join(', ')}`);
 }

@@ -89,11 +89,12 @@ async function create(service: SandboxService, call: Call, asUser: boolean): Pro
   if (!checked.ok)
     return sendAnswer(problemAnswer(400, 'The post was not created.', checked.errors), call, clock);
   return (
-    hooks.create?.(call, checked.draft) ?? sendAnswer(created(call, world.create(checked.draft)), call, clock)
+    hooks.create?.(call, checked.draft) ??
+    sendAnswer(createdAnswer(call, world.create(checked.draft)), call, clock)
   );
 }
 
-export function created(
+export function createdAnswer(
   { request }: Call,
   { id, url }: { id: number; url: string },
   status = 201,

@@ -3,9 +3,9 @@ import { createRandom, type Random } from './random.ts';
 import { stamp } from './wire.ts';
 import {
   BOARDS,
-  person,
+  drawTopic,
+  makePerson,
   STATUSES,
-  topic,
   writeContent,
   writeReply,
   writeStatusNote,
@@ -140,7 +140,7 @@ function seedUsers(db: SandboxDb, { random, customers, moment, habits: { knownAt
   const signedUp = (n: number): number =>
     Math.max(0, (n - TEAM - 1) / customers - knownAtStart) / (1 - knownAtStart);
   for (let n = 1; n <= TEAM + customers; n++) {
-    const { name, email, alias } = person(random, n);
+    const { name, email, alias } = makePerson(random, n);
     const team = n <= TEAM;
     const joined = team ? moment(0) - (60 + n) * DAY : moment(signedUp(n)) - 30 * DAY;
     const registered = stamp(joined - random.int(DAY), random.int(1000));
@@ -156,7 +156,7 @@ function seedPosts(db: SandboxDb, plan: Plan, count: number): void {
   );
   for (let n = 0; n < count; n++) {
     const share = (n + random.next()) / count;
-    const about = topic(random);
+    const about = drawTopic(random);
     const title = writeTitle(random, about);
     insert.run(
       skewed(random, BOARDS.length),

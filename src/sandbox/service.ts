@@ -1,7 +1,7 @@
 import { type Resource, SEARCH_LIMIT, SEARCH_PARAMETER } from '../contract/endpoints.ts';
 import { problemAnswer, type SandboxAnswer } from './answer.ts';
 import type { SandboxDb } from './database.ts';
-import { keyColumns, type ListOrder, type Order, searchPosts, slice } from './listing.ts';
+import { keyColumns, type ListOrder, type Order, readSlice, searchPosts } from './listing.ts';
 import {
   isCursor,
   nextPosition,
@@ -70,7 +70,7 @@ export function listPage(
   }
   const { position } = asked;
   source.settle();
-  const found = slice(db, list, position.start, position.limit);
+  const found = readSlice(db, list, position.start, position.limit);
   const link = linker(settings, request);
   const next = nextPosition(position, found);
   const previous = previousPosition(position, found);

@@ -5,11 +5,11 @@ import { type CommentColumns, type PostColumns, toComment, toPost } from '../con
 import { ensureUser, readUsers } from './access.ts';
 import type { SandboxDb } from './database.ts';
 import * as edits from './edits.ts';
-import { type Order, prepared, slice } from './listing.ts';
+import { type Order, prepared, readSlice } from './listing.ts';
 import { createRandom, type Random } from './random.ts';
 import { openSeeded, REFERENCE_TIME } from './seed.ts';
 import * as wire from './wire.ts';
-import { topic, writeContent, writeReply, writeTitle } from './writing.ts';
+import { drawTopic, writeContent, writeReply, writeTitle } from './writing.ts';
 
 export interface WorldOptions {
   data?: string | undefined;
@@ -96,7 +96,7 @@ export class World {
 
   /** Whatever is not given is made up. */
   addPost(post: edits.NewWorldPost = {}): PostWire {
-    const about = topic(this.#random);
+    const about = drawTopic(this.#random);
     const id = edits.insertRow(this.db, 'posts', {
       title: writeTitle(this.#random, about),
       content: writeContent(this.#random, about),
@@ -166,7 +166,7 @@ export class World {
 
   #all(resource: Resource): (PostWire | CommentWire)[] {
     this.settle();
-    const { rows } = slice(this.db, { resource, order: 'oldest' }, { offset: 0 }, 2 ** 31 - 2);
+    const { rows } = readSlice(this.db, { resource, order: 'oldest' }, { offset: 0 }, 2 ** 31 - 2);
     return rows;
   }
 

@@ -7,7 +7,7 @@ interface Topic {
   circumstance: string;
 }
 
-export function topic(random: Random): Topic {
+export function drawTopic(random: Random): Topic {
   return {
     action: random.pick(ACTIONS),
     object: random.pick(OBJECTS),
@@ -135,7 +135,7 @@ interface Person {
 }
 
 /** A made-up person; `n` makes the address unique, and only hosts reserved for examples are used. */
-export function person(random: Random, n: number): Person {
+export function makePerson(random: Random, n: number): Person {
   const first = random.pick(FIRST_NAMES);
   const last = random.pick(LAST_NAMES);
   const alias = `${first}.${last}${n}`.toLowerCase();

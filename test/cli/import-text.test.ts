@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Context } from '../../src/cli/context.ts';
 import { mappingText, printIntake, printPreview, printStates } from '../../src/cli/import-text.ts';
-import { EMPTY } from '../../src/cli/outbox-text.ts';
+import { NO_ROWS } from '../../src/cli/outbox-text.ts';
 import type { FileFacts } from '../../src/outbox/import/import.ts';
 import type { Tally } from '../../src/outbox/import/intake.ts';
 import type { Preview } from '../../src/outbox/import/preview.ts';
@@ -110,7 +110,7 @@ describe('what an import says', () => {
 
   it('is at the end what became of all, and what to do about those that did not arrive', () => {
     const ended = (counts: object, more: Partial<typeof outcome> = {}) =>
-      printed((context) => printStates(context, { ...outcome, ...more }, { ...EMPTY, ...counts }));
+      printed((context) => printStates(context, { ...outcome, ...more }, { ...NO_ROWS, ...counts }));
     assert.deepEqual(ended({ confirmed: 3, rejected: 1, uncertain: 2 }, { batches: ['b2'] }), [
       '3 sent, 1 rejected, 2 needs a decision',
       'See why: feedback-mirror outbox list --batch b2 --state rejected',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  EMPTY,
   hindranceLines,
+  NO_ROWS,
   outboxListText,
   pausedText,
   showText,
@@ -83,7 +83,7 @@ describe('the states of rows', () => {
 
 describe('a list of the outbox', () => {
   const LISTED = {
-    ...{ rows: [aRow()], counts: { ...EMPTY, ready: 5, confirmed: 1 }, paused: null, refused: [] },
+    ...{ rows: [aRow()], counts: { ...NO_ROWS, ready: 5, confirmed: 1 }, paused: null, refused: [] },
     ...{ filter: { state: null, batch: null }, batch: null, estimate: null },
   };
   const said = (changes: Partial<Parameters<typeof outboxListText>[0]> = {}) =>

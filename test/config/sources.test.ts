@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { liveToken } from '../../config/load.ts';
-import { chosenSources, FIELD_NAMES, loadSources, type Sources } from '../../config/sources.ts';
+import { chosenSources, loadSources, SOURCE_FIELD_NAMES, type Sources } from '../../config/sources.ts';
 import { sourcesSchema } from '../../deploy/editor-schemas.ts';
 import { messageOf } from '../../src/base/errors.ts';
 import { problemOf } from '../http/replica/openapi-client.ts';
@@ -119,7 +119,7 @@ sources:
 `;
     assert.deepEqual(problemsOf(text), [
       'line 2: defaults: token belongs to one source',
-      `line 3: defaults: there is no field "colour": there are ${FIELD_NAMES.join(', ')}`,
+      `line 3: defaults: there is no field "colour": there are ${SOURCE_FIELD_NAMES.join(', ')}`,
       'line 5: "Acme" is no name of a source: use 1 to 40 small letters, digits and hyphens',
       'line 7: beta: base_url="http://b.example" must be https, or http on loopback only (127.0.0.1, ::1, localhost)',
       'line 8: beta: token: $' + '{NOT_SET} is not set: set it in the environment or in .env',

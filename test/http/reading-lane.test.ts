@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type Begin, Lane } from '../../src/http/dashboard/reading-pool.ts';
+import { ReadWorker, type StartWorker } from '../../src/http/dashboard/reading-pool.ts';
 
-type Hearer = Parameters<Begin>[0];
+type Hearer = Parameters<StartWorker>[0];
 
 interface FakeThread {
   hearer: Hearer;
@@ -15,7 +15,7 @@ interface FakeThread {
 /** Threads that answer, report progress and end when the test says so. */
 function fakeThreads() {
   const threads: FakeThread[] = [];
-  const begin: Begin = (hearer) => {
+  const begin: StartWorker = (hearer) => {
     const thread: FakeThread = { hearer, asked: [], isOver: false };
     threads.push(thread);
     return {
@@ -53,7 +53,7 @@ describe('a lane of questions about the mirror', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { maxLength: 30 }), async (steps) => {
         const { begin, answer, crash } = fakeThreads();
-        const lane = new Lane(begin, { idleMs: 60_000, isKept: () => false });
+        const lane = new ReadWorker(begin, { idleMs: 60_000, isKept: () => false });
         const told: Promise<unknown>[] = [];
         const ask = (): void => void told.push(lane.ask({ name: 'post', request: told.length }));
         const play = { ask, wake: () => lane.wake(), answer, crash, cancel: () => lane.cancel() };
@@ -76,7 +76,7 @@ describe('a lane of questions about the mirror', () => {
 
   it('refuses what is asked and what waits when somebody cancels, and answers what is asked later', async () => {
     const { begin, answer } = fakeThreads();
-    const lane = new Lane(begin, { idleMs: 60_000, isKept: () => false });
+    const lane = new ReadWorker(begin, { idleMs: 60_000, isKept: () => false });
     const told = [1, 2].map((request) => lane.ask({ name: 'post', request }));
     const refused = told.map((each) => assert.rejects(each, { code: 'interrupted', message: /cancelled/ }));
     lane.cancel();
@@ -88,7 +88,7 @@ describe('a lane of questions about the mirror', () => {
 
   it('refuses what is asked or waits when it closes', async () => {
     const { begin } = fakeThreads();
-    const lane = new Lane(begin, { idleMs: 60_000, isKept: () => false });
+    const lane = new ReadWorker(begin, { idleMs: 60_000, isKept: () => false });
     const [first, second] = [1, 2].map((request) => lane.ask({ name: 'post', request }));
     const waiting = assert.rejects(second as Promise<unknown>, { code: 'interrupted' });
     await lane.close();

@@ -2,7 +2,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { Resource } from '../../src/contract/endpoints.ts';
 import type { CommentWire, PostWire, UserWire } from '../../src/contract/entities.ts';
 import type { Order } from '../../src/sandbox/listing.ts';
-import { known } from '../../src/sandbox/options.ts';
+import { refuseUnknownWord } from '../../src/sandbox/options.ts';
 import { stamp } from '../../src/sandbox/wire.ts';
 import { checkRewrites } from './rewrite.ts';
 
@@ -58,10 +58,10 @@ export function behaviourOf(options: BehaviourOptions): Behaviour {
 export function checkBehaviour(options: BehaviourOptions): void {
   const { rewrite, creator, movePosts, created, postTimes, commentUsers } = options;
   checkRewrites(rewrite ?? []);
-  known('creator', creator, CREATORS);
-  known('post times', postTimes, TIME_FORMS);
-  if (typeof created === 'string') known('created', created, CREATED_FORMS);
-  for (const field of commentUsers ?? []) known('comment users', field, USER_FIELDS);
+  refuseUnknownWord('creator', creator, CREATORS);
+  refuseUnknownWord('post times', postTimes, TIME_FORMS);
+  if (typeof created === 'string') refuseUnknownWord('created', created, CREATED_FORMS);
+  for (const field of commentUsers ?? []) refuseUnknownWord('comment users', field, USER_FIELDS);
   if (movePosts !== undefined && !(movePosts >= 0 && movePosts <= 1)) {
     throw new AppError('usage', 'the share of moved posts must be a number from 0 to 1');
   }

@@ -4,7 +4,7 @@ import { jsonAnswer, jsonTextAnswer, type SandboxAnswer } from '../../src/sandbo
 import { type Call, callOf } from '../../src/sandbox/call.ts';
 import type { Hooks } from '../../src/sandbox/hooks.ts';
 import type { SandboxOptions as PlainOptions } from '../../src/sandbox/options.ts';
-import { created } from '../../src/sandbox/routes.ts';
+import { createdAnswer } from '../../src/sandbox/routes.ts';
 import { type Sandbox as PlainSandbox, startSandbox as startPlain } from '../../src/sandbox/server.ts';
 import type { ListPage, ListSource } from '../../src/sandbox/service.ts';
 import type { CheckedCreate } from '../../src/sandbox/world.ts';
@@ -183,7 +183,7 @@ class Laboratory implements Hooks, Wire {
     }
     const good = after
       ? jsonAnswer(200, { status: 'Success' })
-      : created(call, post, this.#options.createStatus);
+      : createdAnswer(call, post, this.#options.createStatus);
     const { answer, manner, intact } = spoil(good, trouble);
     note(world, call.reply, post.id, intact && !after ? 'yes' : 'partial');
     return sendAs(this, call, answer, manner);

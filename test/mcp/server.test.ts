@@ -5,7 +5,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { createLogger } from '../../src/base/log.ts';
 import type { ToolHandles } from '../../src/mcp/answers.ts';
 import type { AgentLimits } from '../../src/mcp/limits.ts';
-import { unlessReplaced } from '../../src/mcp/open.ts';
+import { refuseIfReplaced } from '../../src/mcp/open.ts';
 import { mcpServers } from '../../src/mcp/server.ts';
 import { textRules } from '../../src/mcp/text.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -67,7 +67,7 @@ describe('a mirror that was replaced', () => {
   it('is not read by the tools that have the old file open', (t) => {
     const mirror = openTestMirror();
     t.after(() => mirror.dispose());
-    const check = unlessReplaced(mirror.path);
+    const check = refuseIfReplaced(mirror.path);
     check();
     copyFileSync(mirror.path, `${mirror.path}.copy`);
     renameSync(`${mirror.path}.copy`, mirror.path);

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { topic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
+import { drawTopic, writeContent, writeTitle } from '../../src/sandbox/writing.ts';
 import { inMirror } from '../chaos/invariants/file.ts';
 import { readRows, type SentRow } from '../chaos/invariants/ledger.ts';
 import { checkDeletes } from '../chaos/invariants/mirror.ts';
@@ -117,11 +117,11 @@ function openRound(n: number, sandbox: Sandbox, server: Server): Round {
   const random = streamOf(seed, `ideas ${n}`);
   const titles = Array.from(
     { length: ROWS },
-    (_, i) => `${writeTitle(random, topic(random)).replaceAll('"', '')} (${n}-${i})`,
+    (_, i) => `${writeTitle(random, drawTopic(random)).replaceAll('"', '')} (${n}-${i})`,
   );
   const board = sandbox.world.boards()[0]?.slug;
   const lines = titles.map(
-    (title) => `"${title}","${writeContent(random, topic(random)).replaceAll('"', "'")}",${board}`,
+    (title) => `"${title}","${writeContent(random, drawTopic(random)).replaceAll('"', "'")}",${board}`,
   );
   writeFileSync(join(folder, 'ideas.csv'), `title,content,board\n${lines.join('\n')}\n`);
   return { n, titles, folder, dataDir, mirror: join(dataDir, 'mirror.db'), sandbox, tally, env };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { dueSlot, lastSlot, nextSlot } from '../../src/rules/decide/slots.ts';
-import { judgeVotes, spreadOverPauses, tail } from '../../src/rules/decide/unusual.ts';
+import { chanceOfAtLeast, judgeVotes, spreadOverPauses } from '../../src/rules/decide/unusual.ts';
 
 const WEEKLY = { every: 'weekly', at: { weekday: 1, hour: 9, minute: 0 }, zone: 'Europe/Berlin' } as const;
 
@@ -93,11 +93,11 @@ describe('unusual votes', () => {
         ),
         fc.double({ min: 1, max: 6, noNaN: true }),
         (mean, spread) => {
-          const tails = Array.from({ length: 30 }, (_, count) => tail(count, mean, spread));
+          const tails = Array.from({ length: 30 }, (_, count) => chanceOfAtLeast(count, mean, spread));
           assert.equal(tails[0], 1);
           for (const [i, chance] of tails.entries())
             assert.ok(chance <= (tails[i - 1] ?? 1) + 1e-9 && chance >= 0);
-          assert.ok(tail(Math.ceil(mean + 60 * Math.sqrt(mean * spread)), mean, spread) < 1e-6);
+          assert.ok(chanceOfAtLeast(Math.ceil(mean + 60 * Math.sqrt(mean * spread)), mean, spread) < 1e-6);
         },
       ),
     );

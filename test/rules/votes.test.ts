@@ -5,7 +5,7 @@ import type { Rule } from '../../src/contract/telling.ts';
 import { openMirrorReadOnly } from '../../src/mirror/file/open.ts';
 import { openReportReader } from '../../src/reports/store.ts';
 import { gather } from '../../src/rules/gather.ts';
-import type { Item } from '../../src/rules/message.ts';
+import type { MessageItem } from '../../src/rules/message.ts';
 import { UPSTREAM, write } from '../reports/story.ts';
 import { aPost, minute, range } from '../support/rows.ts';
 import { sweep } from '../support/steps.ts';
@@ -48,7 +48,7 @@ async function look(t: TestContext, votesOn: (day: number) => number, isLooked: 
     db.close();
   });
   const facts = { db, feed, reader, finished: () => [], alarmed: () => new Set<number>() };
-  const told: [day: number, items: Item[]][] = [];
+  const told: [day: number, items: MessageItem[]][] = [];
   for (let day = 22; day <= DAYS; day++) {
     const until = minute(day * DAY_MINUTES);
     const { items } = await gather(facts, RULE, { position: 0, since: until, until });

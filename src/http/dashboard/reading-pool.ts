@@ -45,9 +45,9 @@ let lastAsked: OpenOptions | undefined;
  */
 export function openReads(options: OpenOptions): DashboardReads {
   const isKept = (): boolean => lastAsked === options;
-  const thread = (): Lane => new Lane(threadOn(options), { idleMs: IDLE_MS, isKept });
+  const thread = (): ReadWorker => new ReadWorker(threadOn(options), { idleMs: IDLE_MS, isKept });
   const [sums, posts] = [thread(), thread()];
-  const slow = new Lane(processOn(options), { idleMs: 0, isKept: () => false });
+  const slow = new ReadWorker(processOn(options), { idleMs: 0, isKept: () => false });
   const ask: DashboardReads['ask'] = (name, request, signal) => {
     lastAsked = options;
     const lane = isSlow(name, request) ? slow : SUMS.has(name) ? sums : posts;
@@ -84,10 +84,10 @@ interface Hearer {
   onEnd(reason: unknown): void;
 }
 
-export type Begin = (hearer: Hearer) => Answerer;
+export type StartWorker = (hearer: Hearer) => Answerer;
 
 /** Neither keeps this process alive. */
-function threadOn(options: OpenOptions): Begin {
+function threadOn(options: OpenOptions): StartWorker {
   return ({ onMessage, onEnd }) => {
     const thread = new Worker(ownFile('./reading.ts', import.meta.url), {
       workerData: options,
@@ -100,7 +100,7 @@ function threadOn(options: OpenOptions): Begin {
   };
 }
 
-function processOn(options: OpenOptions): Begin {
+function processOn(options: OpenOptions): StartWorker {
   return ({ onMessage, onEnd }) => {
     const file = fileURLToPath(ownFile('./reading-child.ts', import.meta.url));
     const child = fork(file, {
@@ -129,8 +129,8 @@ const CANCELLED = 'somebody cancelled this report';
 const LOST = 'what reads the mirror ended early';
 
 /** One thread or process that answers one question after the other. It starts with the first question. */
-export class Lane {
-  readonly #begin: Begin;
+export class ReadWorker {
+  readonly #begin: StartWorker;
   readonly #line: Waiting[] = [];
   readonly #idle: NodeJS.Timeout;
   #current: Waiting | undefined;
@@ -139,7 +139,7 @@ export class Lane {
   /** How much of the question is done, 0 to 1; null where nothing is asked. */
   progress: number | null = null;
 
-  constructor(begin: Begin, { idleMs, isKept }: { idleMs: number; isKept(): boolean }) {
+  constructor(begin: StartWorker, { idleMs, isKept }: { idleMs: number; isKept(): boolean }) {
     this.#begin = begin;
     this.#idle = setTimeout(() => {
       if (this.#current) return;

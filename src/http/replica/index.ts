@@ -7,7 +7,7 @@ import { takeJsonOnly } from '../../contract/json.ts';
 import type { OutboxStore } from '../../outbox/store/store.ts';
 import type { ReplicaReads } from '../../replica/replica.ts';
 import { API_TOKEN_PARAMETER } from '../server/guard.ts';
-import { createThroughOutbox, list, OUTBOX_PATH, problem, shown } from './operations.ts';
+import { createThroughOutbox, list, OUTBOX_PATH, problem, publicRow } from './operations.ts';
 
 export interface ReplicaDeps {
   reads: ReplicaReads;
@@ -62,7 +62,7 @@ export function replica({
     app.post(ENDPOINTS.createPostAsUser.path, creating(true));
     app.get<{ Params: { id: string } }>(`${OUTBOX_PATH}:id`, withoutHead, async ({ params }, reply) => {
       const row = /^\d{1,15}$/.test(params.id) ? await outbox.find(Number(params.id)) : null;
-      return row ? shown(row) : problem(reply, 404, 'The outbox has no such row.');
+      return row ? publicRow(row) : problem(reply, 404, 'The outbox has no such row.');
     });
     app.get('/api/v1/openapi.json', withoutHead, (_request, reply) =>
       reply

@@ -120,7 +120,7 @@ async function answer(
         .header('location', `${OUTBOX_PATH}${row.id}`)
         .send({
           detail: 'The post is safe in the outbox; the upstream has not confirmed it yet.',
-          outbox: shown(row),
+          outbox: publicRow(row),
         });
   }
 }
@@ -143,7 +143,7 @@ function fullUrl(url: string | null, upstream: string | null): string | null {
 }
 
 /** A row of the outbox as a client sees it: what became of its post, none of the text. */
-export function shown(row: OutboxRow) {
+export function publicRow(row: OutboxRow) {
   const { id, state, attempts, not_before, post_id, url, last_error: reason, created_at, changed_at } = row;
   return { id, state, attempts, not_before, post_id, url, reason, created_at, changed_at };
 }

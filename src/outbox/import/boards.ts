@@ -149,13 +149,13 @@ function noteAgain(noted: UnknownBoard, board: string): void {
 }
 
 /** Why nothing of a file was imported, and what to do about it. */
-export interface Refusal {
+export interface ImportRefusal {
   problem: string;
   hint: string;
 }
 
 /** A file with an unknown board is refused whole: a person who meant other boards would have to find the posts again. */
-export function unknownBoardsRefusal({ unknownBoards: boards }: UnknownBoards): Refusal[] {
+export function unknownBoardsRefusal({ unknownBoards: boards }: UnknownBoards): ImportRefusal[] {
   const [first] = boards;
   if (!first) return [];
   const named = boards.slice(0, 10).map(({ board, rows, suggestions: [meant] }) => {

@@ -12,7 +12,7 @@ import {
   type BoardChoices,
   type BoardChooser,
   boardChooser,
-  type Refusal,
+  type ImportRefusal,
   type UnknownBoard,
   type UnknownBoards,
   unknownBoards,
@@ -255,7 +255,7 @@ function refuseOpenQuestions(survey: FileSurvey): void {
   });
 }
 
-function refusalOf({ problem, question, answers }: Question): Refusal {
+function refusalOf({ problem, question, answers }: Question): ImportRefusal {
   const flags = answers.flatMap(({ text, flag }) => (flag === null ? [] : [`${text}: ${flag}`]));
   return { problem, hint: `${question} ${flags.join('. ')}` };
 }

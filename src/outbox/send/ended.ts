@@ -6,13 +6,13 @@ import { FORBIDDEN, refusedRowMs } from './pause.ts';
 import { backoff, settleFrom } from './settle.ts';
 
 /** What came of a request: when, and until when it could have left. */
-export interface Ended {
+export interface EndedCreate {
   outcome: CreateOutcome;
   at: number;
   deadline: number;
 }
 
-export function record(context: OutboxContext, row: OutboxRow, ended: Ended): OutboxRow | null {
+export function recordOutcome(context: OutboxContext, row: OutboxRow, ended: EndedCreate): OutboxRow | null {
   const { store } = context;
   const { outcome } = ended;
   if (outcome.outcome !== 'confirmed') return store.endAttempt(endOf(context, row, ended));
@@ -35,7 +35,11 @@ function unclear(
 }
 
 /** The one table from what the client learned to where the row goes. */
-function endOf(context: OutboxContext, row: OutboxRow, { outcome, at: now, deadline }: Ended): AttemptEnd {
+function endOf(
+  context: OutboxContext,
+  row: OutboxRow,
+  { outcome, at: now, deadline }: EndedCreate,
+): AttemptEnd {
   const attempt = {
     id: row.id,
     n: row.attempts,

@@ -4,7 +4,7 @@ import { codeOf } from '../../base/errors.ts';
 import { TRANSITIONS } from '../decide/states.ts';
 import type { OutboxRow, Refusal } from '../decide/types.ts';
 import type { OutboxContext } from './context.ts';
-import { record } from './ended.ts';
+import { recordOutcome } from './ended.ts';
 import { highestListed } from './highest-listed.ts';
 import { contentAsSent, markFor, readBack } from './mark.ts';
 import { adaptPace, currentPace } from './pace.ts';
@@ -51,7 +51,7 @@ export async function push(
   const row = await written(context, () => {
     if (outcome.outcome === 'unauthorised') holdBack(context, claimed, outcome.httpStatus);
     stopWhereUnreadable(context, outcome);
-    return record(context, claimed, ended);
+    return recordOutcome(context, claimed, ended);
   });
   crashPoint('push:recorded');
   // An answer that names a post which cannot be this row's leaves the row unclear.

@@ -46,7 +46,7 @@ export function judgeVotes(daily: readonly number[], boards: number): UnusualVer
   const factors = weekdayFactors(history);
   const expected = meanOf(history) * sum(window.map((_, i) => factors[(history.length + i) % 7] ?? 1));
   const mean = Math.max(expected, 0.5 / WINDOW_DAYS);
-  const chance = tail(votes, mean, dispersionOf(history, factors));
+  const chance = chanceOfAtLeast(votes, mean, dispersionOf(history, factors));
   return {
     isUnusual: votes >= LEAST_VOTES && votes >= LEAST_RISE * expected && chance < 1 / (QUIET_DAYS * boards),
     votes: Math.round(votes),
@@ -91,7 +91,7 @@ function dispersionOf(history: readonly number[], factors: readonly number[]): n
 }
 
 /** The chance of so many or more: negative binomial with this mean and this variance over mean. Summed up by logarithms: e to the power of -800 is 0 here. */
-export function tail(count: number, mean: number, dispersion: number): number {
+export function chanceOfAtLeast(count: number, mean: number, dispersion: number): number {
   const isPoisson = dispersion < 1.0001;
   const size = isPoisson ? 0 : mean / (dispersion - 1);
   const share = isPoisson ? 0 : 1 - 1 / dispersion;

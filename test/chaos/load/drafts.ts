@@ -1,5 +1,5 @@
 import type { Random } from '../../../src/sandbox/random.ts';
-import { topic, writeContent, writeTitle } from '../../../src/sandbox/writing.ts';
+import { drawTopic, writeContent, writeTitle } from '../../../src/sandbox/writing.ts';
 import { streamOf } from '../plan.ts';
 
 /** Words that no log, no queue and no error may show. */
@@ -52,7 +52,7 @@ export function openDrafts(seed: number): Drafts {
 }
 
 function draft(n: number, random: Random): Wanted {
-  const about = topic(random);
+  const about = drawTopic(random);
   const asUser = random.chance(0.5);
   // Longer than the 255 characters at which services cut a title.
   const length = random.chance(0.1) ? ` ${writeContent(random, about)}`.replace(/\s+/g, ' ').repeat(4) : '';

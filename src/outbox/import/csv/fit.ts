@@ -2,16 +2,16 @@ import { foldedName } from '../../../text/text.ts';
 import type { Column, Kind } from './facts.ts';
 import { FIELDS, type Field, type NotCarriedOver } from './rows.ts';
 import {
-  CLOSING,
+  CLOSED_COLUMNS,
   COMMENTS,
+  FACTS_OF_PEOPLE,
   FIELD_NAMES,
   FILES,
   INTERNAL,
   NAME_PART,
+  NEVER_PROPOSED,
   NOTES,
-  OTHER,
-  PEOPLE,
-  STATE,
+  STATE_COLUMNS,
   TAGS,
   VISIBILITY,
   VOTES,
@@ -86,7 +86,9 @@ const isQuestion = ({ words }: Column): boolean => words.length > 4;
 function isPublicText(column: Column): boolean {
   if (column.name === '' || isPersonal(column) || isInternal(column) || isNotes(column)) return false;
   if (column.name === 'name') return column.kind !== 'terms';
-  const isOther = [OTHER, STATE, CLOSING, VOTES, TAGS, FILES].some((list) => list.isIn(column));
+  const isOther = [NEVER_PROPOSED, STATE_COLUMNS, CLOSED_COLUMNS, VOTES, TAGS, FILES].some((list) =>
+    list.isIn(column),
+  );
   const isField = FIELDS.some((field) => field !== 'content' && nameFit(column, field) !== 'no');
   return !isField && (isQuestion(column) || !isOther);
 }
@@ -97,7 +99,8 @@ export const isNotes = (column: Column): boolean =>
   NOTES.isIn(column) && !FIELD_NAMES.title[0].has(column.name);
 
 /** What tells a list of people from a list of posts: their parts of names, companies and telephones. */
-export const isOfPeople = (column: Column): boolean => NAME_PART.has(column.name) || PEOPLE.isIn(column);
+export const isOfPeople = (column: Column): boolean =>
+  NAME_PART.has(column.name) || FACTS_OF_PEOPLE.isIn(column);
 
 /** What is never taken for a public field by a guess. */
 export function isPersonal(column: Column): boolean {
@@ -106,8 +109,8 @@ export function isPersonal(column: Column): boolean {
 
 /** Whether the column says how far a post is: `state` by its values, `closing` by being filled at all. */
 export function stateRole({ name, kind }: Column): 'state' | 'closing' | null {
-  if (CLOSING.has(name)) return 'closing';
-  return STATE.has(name) && !NO_STATE.has(kind) ? 'state' : null;
+  if (CLOSED_COLUMNS.has(name)) return 'closing';
+  return STATE_COLUMNS.has(name) && !NO_STATE.has(kind) ? 'state' : null;
 }
 const NO_STATE: ReadonlySet<Kind> = new Set(['addresses', 'links', 'times', 'numbers', 'ids', 'sentences']);
 

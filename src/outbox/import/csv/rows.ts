@@ -161,7 +161,7 @@ const LONG_CONTENT = 50_000;
 
 const LOST_CHARACTER = '\uFFFD';
 
-export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
+export interface RowPlan extends Pick<ReadOptions, 'chooseBoard'> {
   stateColumns?: readonly StateColumn[];
   headers: readonly string[];
   mapping: readonly MappedColumn[];
@@ -173,7 +173,7 @@ export interface Plan extends Pick<ReadOptions, 'chooseBoard'> {
 }
 
 /** A function that turns cells into a post, or says everything that is wrong with them. Values never enter a reason. */
-export function rowChecker(plan: Plan) {
+export function rowChecker(plan: RowPlan) {
   const { headers, mapping, board, writtenBoardAt, chooseBoard, keyPrefix } = plan;
   const stateOf = stateReader(plan.stateColumns ?? []);
   const at = (field: Field): number => mapping.find((column) => column.field === field)?.index ?? -1;

@@ -1,5 +1,5 @@
 import { foldedName } from '../../../text/text.ts';
-import { CLOSED, CLOSED_PHRASE, NOT_YET, wordsOf } from './vocabulary.ts';
+import { CLOSED_PHRASES, CLOSED_WORDS, NOT_YET, wordsOf } from './vocabulary.ts';
 
 /** A column that says how far a post is. */
 export interface StateColumn {
@@ -20,11 +20,11 @@ export interface RowState {
 export function isClosedState(text: string): boolean {
   const name = foldedName(text);
   const words = wordsOf(text);
-  if (CLOSED_PHRASE.has(name)) return true;
+  if (CLOSED_PHRASES.has(name)) return true;
   // "Not done" is open, and "Closed, not planned" is closed: what comes before the word counts.
-  const at = words.findIndex((word) => CLOSED.has(word));
+  const at = words.findIndex((word) => CLOSED_WORDS.has(word));
   const before = { name, words: at < 0 ? words : words.slice(0, at) };
-  return CLOSED.isIn({ name, words }) && !NOT_YET.isIn(before);
+  return CLOSED_WORDS.isIn({ name, words }) && !NOT_YET.isIn(before);
 }
 
 /** What a column whose header says "closed" holds where it is not. */

@@ -100,19 +100,19 @@ export const FIELD_NAMES = {
   ],
 } satisfies Record<string, readonly [usual: Vocabulary, fallback: Vocabulary]>;
 
-export const STATE = vocabulary(
+export const STATE_COLUMNS = vocabulary(
   ofPosts('status', 'state', 'status name'),
   `status, state, stage, resolution, current state, workflow status, Lösung, Zustand, statut, état, estado, situação, stato, stan
   ステータス, 状態, 状态, 狀態`,
 );
 /** The header says that it is over; the cell says when, or whether. */
-export const CLOSING = vocabulary(`
+export const CLOSED_COLUMNS = vocabulary(`
   archived, is archived, closed, is closed, accepted at, closed at, closed date, closed on, close date, date closed, date time closed
   closed time, completed, is completed, completed at, completed date, completed on, done, canceled, cancelled, canceled at, resolved
   resolved at, resolved date, resolved time, erledigt, erledigt am, archiviert, geschlossen, geschlossen am, abgeschlossen am, gelöst am
   fermé le, fecha de cierre, concluído em, chiuso il, gesloten op, zamknięto, 完了日, 完成时间`);
 /** A word of a state that says that the work is over, one way or the other. */
-export const CLOSED = vocabulary(`
+export const CLOSED_WORDS = vocabulary(`
   closed, close, done, complete, completed, shipped, released, launched, live, delivered, deployed, implemented, resolved, solved, fixed,
   finished, archived, archive, canceled, cancelled, declined, rejected, dismissed, duplicate, duplicated, merged, obsolete, abandoned,
   deleted, removed, trashed, spam, wontfix, inactive, exists
@@ -132,7 +132,7 @@ export const CLOSED = vocabulary(`
   完了, 終了, 解決済み, クローズ, アーカイブ, 却下, 対応済み, リリース済み, キャンセル, 重複, 見送り, 実装済み
   已完成, 完成, 关闭, 已关闭, 已解决, 归档, 已归档, 已拒绝, 拒绝, 已上线, 已发布, 已取消, 取消, 重复, 已实现`);
 /** States of several words that say so. */
-export const CLOSED_PHRASE = vocabulary(`
+export const CLOSED_PHRASES = vocabulary(`
   won't do, won't fix, will not implement, will not do, not planned, wird nicht umgesetzt, ne sera pas fait, no se hará, 対応しない, 不做`);
 /** Beside such a word it is not over: "not done", "partially shipped", "to be released". */
 export const NOT_YET = vocabulary(`
@@ -168,11 +168,11 @@ export const NAME_PART = vocabulary(`
   first, last, first name, last name, given name, family name, surname, Vorname, Nachname, prénom, apellido, apellidos, sobrenome, cognome
   voornaam, achternaam, nazwisko`);
 /** Other facts of a list of people, by a word of its column. */
-export const PEOPLE = vocabulary(`
+export const FACTS_OF_PEOPLE = vocabulary(`
   company, organization, organisation, employer, department, job, Firma, Unternehmen, entreprise, société, empresa, azienda, bedrijf
   phone, Telefon, telephone, téléphone, teléfono, telefone, telefono, mobile, address, birthday, salary, linkedin, 会社, 電話, 公司, 电话`);
 /** What is never proposed as a title or a text, by a word of its column: who it is of, where it came from, how it is sorted. */
-export const OTHER = vocabulary(`
+export const NEVER_PROPOSED = vocabulary(`
   assignee, assigned, owner, agent, voter, manager, member, members, respondent, person, people, teammate, by, source, origin, channel
   type, priority, severity, plan, segment, language, country, region, platform, browser, version, team, project, product, component, url, link
   Bearbeiter, Zugewiesen, Besitzer, Ansprechpartner, Quelle, Herkunft, Priorität, personne, personnes, encuestado, respondente, 担当者`);
