@@ -274,7 +274,6 @@ async function duplicateLines(
 }
 
 type RunOptions = ImportFlags & { progress: ProgressBars };
-type Refresher = { refresh(): Promise<void>; write(): Promise<void> };
 
 async function realRun(context: Context, request: Request, options: RunOptions): Promise<void> {
   const { results } = options;
@@ -297,16 +296,18 @@ async function realRun(context: Context, request: Request, options: RunOptions):
   const chosen = { ...meant, skipLines };
   const imported = await stoppable(context, STOPPED, () => flow.importFile(parts, batch, chosen));
   options.progress.stop();
-  const refresher = results === undefined ? null : out.resultsRefresher(results, chosen, reads, clock);
-  await refresher?.write();
-  await report(context, request, { ...imported, batch, refresher, sending }, options);
+  const writeResults = async (): Promise<void> => {
+    if (results !== undefined) await out.writeResults(results, chosen, reads);
+  };
+  await writeResults();
+  await report(context, request, { ...imported, batch, writeResults, sending }, options);
 }
 
 const STOPPED = 'Stopped while reading. What was accepted stays; run the same command again for the rest.';
 
 interface Run extends Imported {
   batch: string;
-  refresher: Refresher | null;
+  writeResults(): Promise<void>;
   sending: OpenSending;
 }
 
@@ -341,11 +342,11 @@ async function report(context: Context, request: Request, run: Run, options: Run
 const GO_ON = 'Run the same command again to continue, or "feedback-mirror start".';
 
 /** The results file is written once more, however the waiting ends. */
-async function waitAll({ sending, batches, refresher }: Run): Promise<StateCounts> {
+async function waitAll({ sending, batches, writeResults }: Run): Promise<StateCounts> {
   try {
-    return await sending.wait({ batches, goOn: GO_ON, onProgress: () => refresher?.refresh() });
+    return await sending.wait({ batches, goOn: GO_ON });
   } finally {
-    await refresher?.write();
+    await writeResults();
   }
 }
 

@@ -18,7 +18,7 @@ export interface OpenSending {
   close(): Promise<void>;
 }
 
-interface SendingOptions extends Omit<WaitOptions, 'signal'> {
+interface SendingOptions extends Pick<WaitOptions, 'batches'> {
   /** What a person does when the waiting ends early, as a sentence. */
   goOn: string;
 }
@@ -50,14 +50,11 @@ export async function openSending(context: Context, purpose: string, wait: boole
       if (text !== null && !context.json) context.say(text);
       const marksBefore = app.outbox.marks();
       const bar = await openBar(context);
-      const onProgress = async (counts: StateCounts): Promise<void> => {
-        bar.move(counts);
-        await options.onProgress?.(counts);
-      };
+      const { batches, goOn } = options;
       try {
-        return await sendAndWait({ ...app, log }, { ...options, onProgress, signal: context.signal });
+        return await sendAndWait({ ...app, log }, { batches, onProgress: bar.move, signal: context.signal });
       } catch (error) {
-        throw withAdvice(error, open(app.outbox, options.batches), options.goOn);
+        throw withAdvice(error, open(app.outbox, batches), goOn);
       } finally {
         bar.stop();
         await tellLostMarks(context, marksBefore, app.outbox.marks());

@@ -18,7 +18,7 @@ export interface WaitOptions {
   /** Whose rows are sent and waited for, one batch after the other. */
   batches: readonly string[];
   /** Called now and then with how the rows of all batches stand. */
-  onProgress?: ((counts: StateCounts) => void | Promise<void>) | undefined;
+  onProgress?: (counts: StateCounts) => void;
   signal: AbortSignal;
 }
 

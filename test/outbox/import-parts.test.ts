@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { NewRow } from '../../src/outbox/decide/types.ts';
 import { boardChooser, knownTargets, readBoardMap, unknownBoards } from '../../src/outbox/import/boards.ts';
 import type { CsvRow } from '../../src/outbox/import/csv/rows.ts';
 import { intake, type RowVerdict } from '../../src/outbox/import/intake.ts';
-import { openResults, resultsRefresher } from '../../src/outbox/import/results.ts';
+import { openResults } from '../../src/outbox/import/results.ts';
 import type { ImportReads } from '../../src/outbox/store/imports.ts';
-import { fakeClock } from '../support/clock.ts';
-import { folderFor } from '../support/folder.ts';
 
 const BOARDS = [
   { id: 1, slug: 'ideas', name: 'Ideas' },
@@ -218,37 +214,5 @@ describe('the results of a file', () => {
     const lines = await linesOf(text);
     assert.equal(lines[0], 'ideas,One,,confirmed,9,/p/9,');
     assert.match(lines[1] ?? '', /^ideas,Two,,refused,,,"was not there yet/);
-  });
-
-  it('are rewritten every two seconds, and less often if writing takes long', async (t) => {
-    const path = join(folderFor(t, 'results'), 'results.csv');
-    const clock = fakeClock();
-    let [takes, written] = [0, 0];
-    const input = {
-      ...inputOf(''),
-      async *read() {
-        written++;
-        clock.advance(takes);
-        takes = 0;
-        yield Buffer.from('board,title,content\nideas,One,');
-      },
-    };
-    const { write, refresh } = resultsRefresher(path, { ...choices, input }, told(), clock);
-    await write();
-    assert.match(readFileSync(path, 'utf8'), /^board,title,content,state/);
-    const isWritten = async (): Promise<boolean> => {
-      const before = written;
-      await refresh();
-      return written > before;
-    };
-    clock.advance(1999);
-    assert.equal(await isWritten(), false);
-    takes = 1000;
-    clock.advance(1);
-    assert.equal(await isWritten(), true);
-    clock.advance(19_999);
-    assert.equal(await isWritten(), false);
-    clock.advance(1);
-    assert.equal(await isWritten(), true);
   });
 });

@@ -42,7 +42,7 @@ function mortal(store: OutboxStore, commits: number): Pick<OutboxStore, 'accept'
 }
 
 function csv(rows: readonly (readonly string[])[]): string {
-  return [HEAD, ...rows].map((cells) => resultLine(cells, { delimiter: ',' })).join('');
+  return [HEAD, ...rows].map((cells) => resultLine(cells, ',')).join('');
 }
 
 /** Every key that the rows of the file stand for; a key with several contents stands for its first row. */

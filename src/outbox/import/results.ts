@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { crashPoint } from '../../base/crash.ts';
 import { AppError } from '../../base/errors.ts';
 import { replaceFile } from '../../base/files.ts';
@@ -26,8 +25,13 @@ import { erasedAmong, type ImportChoices, keyText, readOptions } from './import.
 import type { Input } from './input.ts';
 import { conflictReason, heldReason, isConfirmed, newRow, skipReason } from './intake.ts';
 
-/** Writes the whole file again, with the outcome behind each row. */
-async function writeResults(path: string, results: AsyncIterable<string>): Promise<void> {
+/** Writes the file that was imported again, with the outcome behind each row. */
+export async function writeResults(
+  path: string,
+  request: ImportChoices & { input: Pick<Input, 'read'> },
+  reads: ImportReads,
+): Promise<void> {
+  const results = await openResults(request.input, request, reads);
   await replaceFile(path, async (handle) => {
     for await (const text of results) await handle.writeFile(text);
     crashPoint('import:results');
@@ -139,27 +143,6 @@ export async function openResults(
   return resultsText(file, reads, choices);
 }
 
-/** Rewrites the results file at most every so often, and less often where that takes long. */
-export function resultsRefresher(
-  path: string,
-  request: ImportChoices & { input: Input },
-  reads: ImportReads,
-  clock: Clock,
-): { refresh(): Promise<void>; write(): Promise<void> } {
-  let notBefore = 0;
-  const write = async (): Promise<void> => {
-    const began = clock.now();
-    await writeResults(path, await openResults(request.input, request, reads));
-    const ended = clock.now();
-    notBefore = ended + Math.max(REFRESH_MS, (ended - began) * WRITING_SHARE);
-  };
-  return { write, refresh: async () => (clock.now() < notBefore ? undefined : await write()) };
-}
-
-const REFRESH_MS = 2000;
-/** A file of a million rows takes seconds to write: it gets a twentieth of the time. */
-const WRITING_SHARE = 20;
-
 /** Rows of the outbox as a file that can be imported again: the columns of an import, and behind them what became of each. */
 export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
   const headers = [...FIELDS, ...RESULT_COLUMNS];
@@ -173,19 +156,11 @@ export function* outboxCsv(rows: Iterable<OutboxRow>): Generator<string> {
   }
 }
 
-export interface LineOptions {
-  delimiter: Delimiter;
-  /** RFC 4180 says CRLF, and every spreadsheet agrees. */
-  eol?: '\r\n' | '\n' | '\r';
-}
-
-/** One line of CSV with its line end. Reading it back gives exactly these cells. */
-export function resultLine(cells: readonly string[], { delimiter, eol = '\r\n' }: LineOptions): string {
+/** One line of CSV with its line end, as RFC 4180 has it. Reading it back gives exactly these cells. */
+export function resultLine(cells: readonly string[], delimiter: Delimiter): string {
   // A lone empty cell would be a blank line, which is no record.
-  if (cells.length === 1 && cells[0] === '') return `""${eol}`;
-  let line = '';
-  for (let i = 0; i < cells.length; i++) line += (i === 0 ? '' : delimiter) + csvCell(cells[i] ?? '');
-  return line + eol;
+  const isBlank = cells.length === 1 && cells[0] === '';
+  return `${isBlank ? '""' : cells.map(csvCell).join(delimiter)}\r\n`;
 }
 
 export interface RowResult {
@@ -205,20 +180,17 @@ export interface ResultsWriter {
  * to be fed back, so no cell is a formula there, and the reader takes the apostrophes off again. The result columns of a results file
  * that was fed back are replaced, not repeated.
  */
-export function resultsWriter(
-  { headers, delimiter, bom }: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>,
-  eol: '\r\n' | '\n' | '\r' = '\r\n',
-): ResultsWriter {
+export function resultsWriter({
+  headers,
+  delimiter,
+  bom,
+}: Pick<CsvFile, 'headers' | 'delimiter' | 'bom'>): ResultsWriter {
   const data = dataColumns(headers);
-  const options: LineOptions = { delimiter, eol };
   const mark = bom ? '\uFEFF' : '';
+  const line = (cells: readonly string[]): string => resultLine(cells.map(withFormulaGuard), delimiter);
   return {
-    header: mark + resultLine([...headers.slice(0, data).map(withFormulaGuard), ...RESULT_COLUMNS], options),
-    line: ({ cells }, result) =>
-      resultLine(
-        [...ownCells(cells, headers.length, data), ...resultCells(result)].map(withFormulaGuard),
-        options,
-      ),
+    header: mark + line([...headers.slice(0, data), ...RESULT_COLUMNS]),
+    line: ({ cells }, result) => line([...ownCells(cells, headers.length, data), ...resultCells(result)]),
   };
 }
 

@@ -58,7 +58,7 @@ export function writeCsv({ folder }: Fixture, posts: readonly Wanted[]): string 
   const rows = posts.map(({ board, title, content, email, full_name }) =>
     [board, title, content, email ?? '', full_name ?? ''].map(String),
   );
-  writeFileSync(path, [header, ...rows].map((cells) => resultLine(cells, { delimiter: ',' })).join(''));
+  writeFileSync(path, [header, ...rows].map((cells) => resultLine(cells, ',')).join(''));
   return path;
 }
 

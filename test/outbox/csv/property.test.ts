@@ -47,9 +47,8 @@ test('what is written is read back cell by cell, in any delimiter, line end, enc
       chunk,
       async ({ width, rows }, separator, end, as, size) => {
         const headers = ['title', ...Array.from({ length: width }, (_, i) => `c${i}`)];
-        const options = { delimiter: separator, eol: end };
         const lines = [headers, ...rows.map((cells) => ['t', ...cells])].map((cells) =>
-          resultLine(cells, options),
+          resultLine(cells, separator).replace(/\r\n$/, end),
         );
         const file = await readChunked(encode(lines.join(''), as), { board: 'b' }, size);
         assert.deepEqual(

@@ -159,12 +159,12 @@ describe('a results file', () => {
   });
 
   test('a name that starts with a byte order mark is not taken for one', async () => {
-    const file = await read(`${resultLine(['\uFEFFx', 'title'], { delimiter: ',' })}1,t\r\n`, { board: 'b' });
+    const file = await read(`${resultLine(['\uFEFFx', 'title'], ',')}1,t\r\n`, { board: 'b' });
     assert.deepEqual([file.bom, file.headers[0]], [false, '\uFEFFx']);
   });
 
   test('a lone empty cell is written so that it stays a record', () => {
-    assert.equal(resultLine([''], { delimiter: ',' }), '""\r\n');
+    assert.equal(resultLine([''], ','), '""\r\n');
   });
 });
 
