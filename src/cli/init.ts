@@ -177,7 +177,7 @@ const line = (words: string, signal: AbortSignal): Promise<string> =>
 
 const NOTHING_WRITTEN = new AppError('interrupted', 'nothing was written');
 
-/** Raw, so that the terminal shows nothing of it; what the terminal would do with a key is done here. */
+/** In raw mode the terminal shows nothing that is typed. This function does what the terminal would do with a key. */
 async function hiddenLine(words: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
   // First: what is typed as soon as the question shows must not show too.

@@ -114,7 +114,7 @@ export async function paceText(
   return estimate && waitMs >= NOTICED_MS ? `The next post leaves in ${durationText(waitMs)} ${why}` : null;
 }
 
-/** Whatever ended the waiting, the rows are safe. The message says so, and what to do. A paused import waits for a person, so `goOn` would not help. */
+/** Adds to an error that the rows are safe, and what to do. A paused import waits for a person, so `goOn` is left out there. */
 export function withAdvice(error: unknown, rows: number, goOn: string): unknown {
   const code = codeOf(error);
   if (code === 'internal' || code === 'storage') return error;

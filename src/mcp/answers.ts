@@ -50,7 +50,7 @@ const TEXT = 4000;
 const COMMENT = 1000;
 export const LONGEST_CELL = 500;
 const MOST_STATES = 60;
-/** Of a status, where it stands in every row: a post must fit into an answer together with one comment. */
+/** Letters of a status in the history of a post, which has one in each row. A post and one comment must fit into an answer. */
 const STATE_NAME = 60;
 /** Texts are read a little longer than they are shown, so that the answer can tell which were cut. */
 export const SQL = {

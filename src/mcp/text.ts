@@ -21,10 +21,10 @@ export interface TextRules {
   link(url: string): string | null;
 }
 
-/** With whatever it is escaped by. */
+/** Characters of the longest address, with its escapes. */
 const LONGEST_ADDRESS = 400;
 
-/** Where nothing but pseudonyms has a sign. */
+/** Half a text stays if it has no address beside its pseudonyms. */
 function unlessPseudonym(half: string): string {
   const rest = half.replaceAll(PSEUDONYM, '');
   return withoutHalfAddresses(rest, () => '…') === rest ? half : '…';

@@ -27,7 +27,7 @@ export function sendEdited(deps: DecisionDeps, { id, state }: OutboxRow): Outbox
   return state === 'proposed' ? approve(deps, id) : retry(deps, id);
 }
 
-/** What a row that is sent again by a person begins with. What could have been its post stays on it: it is there beside the one to come. */
+/** A row that a person sends again keeps its candidates: one of them may be its post. */
 function freshStart(now: number): RowChange {
   return { now, notBefore: null, notFound: 0, error: null };
 }

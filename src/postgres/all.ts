@@ -17,8 +17,8 @@ interface Member {
 }
 
 /**
- * Notes that this schema is the copy of the source, and makes the views over all of them. A user who may not make the schema goes without: the
- * copy of the source does not depend on it. Nobody waits for anybody here: nine sources that did once had copies that were 80 seconds old.
+ * Notes that this schema is the copy of the source, and makes the views over all of them. If the user may not make the
+ * schema, there are no such views. No source waits for another one: when nine sources did, their copies were 80 seconds old.
  * Returns false where another source is making the views just now: then this one comes again.
  */
 export async function viewsOfAll(

@@ -60,7 +60,7 @@ export async function openCopy(deps: CopyDeps): Promise<CopyWriter> {
   };
 }
 
-/** Once a session. The copy itself does not depend on it: what PostgreSQL refuses here is left out. False where it has to come again. */
+/** Called once a session. The copy does not depend on these views, so a refusal counts as done. False where it must be called again. */
 async function isPutAmongAll({ session, source, schema, sourceName }: CopyDeps): Promise<boolean> {
   if (sourceName == null) return true;
   return await viewsOfAll(session, { source: sourceName, schema }, source.tables).catch(() => true);

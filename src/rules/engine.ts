@@ -78,12 +78,12 @@ async function makeMessage({ store, facts }: EngineDeps, rule: Rule, now: number
   return made;
 }
 
-/** Its last moment has not come yet, because the clock was ahead then. The rule waits for its next one; a key that was told is not told again. */
+/** The clock was ahead when the last slot was stored, so that this slot is in the future. The rule waits for its next slot. */
 function isAhead({ slot }: RuleState, now: number): boolean {
   return slot !== null && Date.parse(slot) > now + CLOCK_STEP_MS;
 }
 
-/** A look without news is written down so often: without it the next one would look at a longer time. */
+/** A look without news is recorded this often, so that the next look covers a short time. */
 const QUIET_MS = 60_000;
 
 /** A stored moment that has not come yet was written while the clock was ahead. */

@@ -67,7 +67,7 @@ function whole(what: string, value: number | undefined, least: number, most: num
   throw new AppError('usage', `${what} must be a whole number from ${least} to ${most}`);
 }
 
-/** Never names the token itself. */
+/** Refuses a token in words that do not show it. */
 export function checkToken({ token, email }: SandboxToken): void {
   if (!/^\S+$/.test(token)) throw new AppError('usage', 'a token cannot be empty or hold spaces');
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {

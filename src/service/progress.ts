@@ -109,7 +109,7 @@ function diskWatch({ app, activity }: WorkContext): (ofQueue: Error | null) => T
   };
 }
 
-/** Logs a trouble once. Each request for readiness shows it. */
+/** Logs once that the file of the mirror is gone or replaced. Each request for readiness shows it. */
 function toldMirrorFile({ app }: WorkContext): () => MirrorFileState {
   let last: MirrorFileState = 'in place';
   return () => {

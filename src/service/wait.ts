@@ -129,7 +129,7 @@ function outageWatch({ clock, gate, settings }: Pick<App, 'clock' | 'gate' | 'se
   const limitMs = Math.max(LEAST_OUTAGE_MS, 2 * settings.pushSettle);
   let partial: { since: number; why: string } | null = null;
   return {
-    /** Each page is an answer, and the list all the same not what unclear rows can be looked for in: why not, or null. */
+    /** The service answers, but unclear rows cannot be settled by a list that is not whole. `why` says what it lacks; null where it is whole. */
     onWindow(why: string | null): void {
       partial = why === null ? null : { since: partial?.since ?? clock.monotonic(), why };
     },

@@ -351,7 +351,7 @@ async function takeIn(context: ImportContext, upload: Upload, committed: Committ
   return committed.result;
 }
 
-/** The rows that were taken in before the service ended are known by their keys. */
+/** Takes in the file again. The outbox knows by their keys the rows that were taken in before the service ended. */
 function resume(context: ImportContext, upload: Upload): void {
   const { committed } = upload;
   if (!committed) return;

@@ -165,7 +165,7 @@ function jobWords({ name, data }: Pick<Job, 'name' | 'data'>): string {
   return words[name] ?? name;
 }
 
-/** In which states of BullMQ a job can be told to. */
+/** The states of BullMQ in which each action is possible. */
 const ALLOWED: Record<JobAction, readonly string[]> = {
   retry: ['failed'],
   promote: ['delayed'],

@@ -61,7 +61,7 @@ export function openReads(options: OpenOptions): DashboardReads {
     },
     warm(request) {
       if ((statSync(options.path, { throwIfNoEntry: false })?.size ?? 0) < LARGE_BYTES) return;
-      // What goes wrong is said to whoever asks next.
+      // An error is shown to the next person who asks.
       ask('overview', request).catch(() => undefined);
     },
     progress: () => slow.progress,

@@ -203,7 +203,7 @@ function refuseParameter(reply: FastifyReply, name: string, taken: readonly stri
   });
 }
 
-/** Read leniently, as the API's other servers do: a stray percent sign is part of a search, not an error. */
+/** Takes a stray percent sign as a part of the search, as other servers of the API do. */
 function queryOf(request: FastifyRequest): URLSearchParams {
   const url = request.raw.url ?? '';
   const mark = url.indexOf('?');

@@ -46,7 +46,7 @@ export async function openSite({ limits, parts, ...options }: SiteOptions): Prom
   return { handle: (request, response) => app.routing(request, response), close: () => app.close() };
 }
 
-/** What every server of ours has, whatever it serves. */
+/** Adds the headers and refusals that all servers of this program have. */
 export function prepare(app: FastifyInstance): void {
   // A form of a stranger's page may send plain text without asking first; nothing here wants it.
   app.removeContentTypeParser('text/plain');

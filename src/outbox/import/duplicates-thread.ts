@@ -61,7 +61,7 @@ function digest(...parts: string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64').slice(0, 16);
 }
 
-/** What finds a post by exactly what it says: its title and its text together, then either. */
+/** Keys by which equal posts are found: title and text together, then each alone. */
 function sayings({ title, content }: Text): string[] {
   const [ours, text] = [titleKey(title), textKey(content)];
   return [`${ours} ${text}`, `title ${ours}`, `text ${text}`];

@@ -90,7 +90,7 @@ export async function importFile(
   return { tally, batches: [...batches] };
 }
 
-/** The same, up to the commit: what would happen, and what there is to know about it. */
+/** Reads the file as an import does, writes nothing, and returns what would happen. */
 export async function dryRun(
   { reads, duplicates }: { reads: ImportReads | null; duplicates?: DuplicateSearch | null },
   request: ImportRequest,

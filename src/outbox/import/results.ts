@@ -38,7 +38,7 @@ export async function writeResults(
   });
 }
 
-/** The same as text, piece by piece. */
+/** The text of a results file, piece by piece. */
 async function* resultsText(
   file: CsvFile,
   reads: ResultReads,

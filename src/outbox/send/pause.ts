@@ -54,7 +54,7 @@ function doubling({ firstMs, longestMs }: typeof REFUSED_ROW, times: number): nu
   return Math.min(longestMs, firstMs * 2 ** (times - 1));
 }
 
-/** A person who starts a sender may have corrected the permission. */
+/** Tries refused boards at once when a sender starts: a person may have corrected the permission. */
 export function retryRefused({ store, clock }: OutboxContext): void {
   for (const board of store.refusedBoards()) store.refuseBoard({ ...board, until: iso(clock.now()) });
 }

@@ -15,7 +15,7 @@ export function reconcileAt({ first, last }: Unclear, isSending: boolean): numbe
   return isSending ? first + LONGEST_WAIT_MS.sending : Math.min(last, first + LONGEST_WAIT_MS.idle);
 }
 
-/** Until when rows settle, by the monotonic clock. Only rows whose attempt this process has seen. */
+/** By the monotonic clock, until when the rows settle that this process has sent. */
 const settling = new WeakMap<object, Map<number, number>>();
 
 /**

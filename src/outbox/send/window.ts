@@ -28,7 +28,7 @@ export function windowOf(rows: readonly OutboxRow[]): Window {
   return { sentAt, known_max_id: known.includes(null) ? null : Math.min(...known.map(Number)) };
 }
 
-/** So many rows in falling order, and so many of them old, are no chance: the rest of the list is older. */
+/** If so many rows stand in falling order, and so many of them are old, the rest of the list is older. */
 const OLD_ROWS = 20;
 /** Of the posts that the mirror knows, so many may be gone since it last looked. */
 const MISSING = { share: 0.02, least: 2 };

@@ -103,7 +103,7 @@ function rowAdder(db: Db, changes: ChangeLog) {
     return { outcome: 'accepted', id };
   };
 
-  /** A row of a file that says the same as another one, and is written in another way, may have taken it. */
+  /** Another row with the same words, written in another way, may have taken the key. */
   const freeKey = (key: string): string => {
     let free = key;
     for (let n = 2; isTaken.get(free); n++) free = `${key}.${n}`;

@@ -76,7 +76,7 @@ export function batchReader(db: Db) {
   };
 }
 
-/** Rows that stand free beside those that are held: the next one never has to wait for the release, and a standstill makes no burst. */
+/** So many rows of a slow import are free at a time. The next one never waits for its release, and no burst follows a standstill. */
 const MOST_FREE = 2;
 
 /** The writing half: each function is the inside of one transaction. */

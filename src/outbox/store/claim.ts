@@ -22,8 +22,7 @@ export function claimWriter(db: Db, { changes, boards, knowledge }: ClaimDeps) {
   const byId = db.prepare<[number], StoredRow>('SELECT * FROM outbox WHERE id = ?');
   const twinUnderWay = scalar(db)<[string, number], number>(`
     SELECT EXISTS (SELECT 1 FROM outbox WHERE content_hash = ? AND id <> ? AND state IN ('sending', 'ambiguous'))`);
-  // As long as every earlier attempt certainly came to nothing, this one is the first that can have left a post: what stood
-  // before it is not ours.
+  // If all earlier attempts certainly left no post, this attempt is the first that can leave one. Posts from before it are not ours.
   const send = db.prepare(`
     UPDATE outbox SET state = $state, attempts = attempts + 1, changed_at = $at, not_before = NULL,
                       first_sent_at = iif(was_ambiguous, first_sent_at, $at),
@@ -35,7 +34,7 @@ export function claimWriter(db: Db, { changes, boards, knowledge }: ClaimDeps) {
   const pace = paceOf(db);
   const refused = (old: StoredRow | undefined, from: readonly string[], at: string): Refusal | null => {
     if (!old || !from.includes(old.state)) return { refused: 'gone' };
-    // A change that lies in the future was made by a clock that was ahead: the time it set counts as come.
+    // A clock that was ahead made a change that lies in the future. The time that this change set counts as come.
     if (old.not_before !== null && old.not_before > at && old.changed_at <= at) return { refused: 'not due' };
     if (old.on_hold === 1) return { refused: 'on hold' };
     if (readPause.get() !== undefined) return { refused: 'paused' };

@@ -17,7 +17,7 @@ export function successorReader(db: Db) {
     exists.get({ board, kind, content_hash }) === 1;
 }
 
-/** A change that lies in the future was made by a clock that was ahead: the time it set says nothing, and counts as come. */
+/** A clock that was ahead made a change that lies in the future. The time that this change set counts as come. */
 const DUE = '(not_before <= $at OR changed_at > $at)';
 
 function unclearReader(db: Db): (now: number) => Unclear | null {

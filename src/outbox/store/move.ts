@@ -67,7 +67,7 @@ export function rowMover(db: Db, options: OpenOptions, { changes, batches, board
   return move;
 }
 
-/** The post is this row's, so it is no other's second one. */
+/** A post that confirms one row is not the second post of another row. */
 function otherRows(db: Db, changes: ChangeLog, move: Move) {
   const reopen = reopener(db, move);
   // A post that a person named as the outcome of one row is not a second post of another row.
@@ -80,7 +80,7 @@ function otherRows(db: Db, changes: ChangeLog, move: Move) {
   };
 }
 
-/** The post is this row's, or its second one: rows that waited for a person because of the post are decided again. */
+/** Decides again the rows that wait for a person because of a post, once this post belongs to another row. */
 export function reopener(db: Db, move: Move) {
   const heldUpBy = scalar(db)<[number], number>(`
     SELECT id FROM outbox o WHERE state = 'uncertain' AND EXISTS (SELECT 1 FROM json_each(o.candidates) WHERE value = ?)`);

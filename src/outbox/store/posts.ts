@@ -14,7 +14,7 @@ import {
 } from '../decide/types.ts';
 import { earliestDate, type ShownPost, type Window } from '../decide/whose.ts';
 
-/** Enough to know by whether a list shows what is sent. */
+/** So many sent posts tell whether a list shows what is sent. */
 const LATEST_SENT = 500;
 
 export function latestReader(db: Db) {
