@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
 import type { Channel } from '../../src/contract/telling.ts';
 import { deliverTo, lookAtRules, pauseRule, previewLetter, viewRules } from '../../src/rules/engine.ts';
+import { keepTelling } from '../../src/service/rules.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
 import { MONDAY, openBench, type RulesBench } from './bench.ts';
 import { openMailServer } from './mail-server.ts';
@@ -19,6 +20,26 @@ async function deliver({ deps }: RulesBench): Promise<void> {
 const DIGEST = { name: 'monday', what: 'digest', every: 'weekly', at: 'mon 09:00', zone: 'UTC' };
 
 describe('rules', () => {
+  it('say once in the log why one fails with every look', async (t) => {
+    const rule = { name: 'pro', what: 'customer', segment: 'plan=Pro', every: 'at-once', to: ['pm'] };
+    const channels = { pm: { webhook: 'http://127.0.0.1:9/', secret: SECRET } };
+    const { deps, clock } = await openBench(t, { channels, rules: [rule] });
+    const [stop, logged] = [new AbortController(), [] as string[]];
+    let looks = 0;
+    const reload = (): void => {
+      clock.now += 60_000;
+      if (++looks === 5) stop.abort();
+    };
+    const quiet = (): void => undefined;
+    const log = { info: quiet, warn: quiet, error: (_: object, text: string) => logged.push(text) };
+    const app = {
+      ...{ log, rules: { deps, reload, lock: () => ({ ok: true, release: quiet }) } },
+      clock: { ...deps.clock, sleep: () => new Promise((resolve) => setImmediate(resolve)) },
+    };
+    await keepTelling({ app, signal: stop.signal } as never, { lookMs: 1, deliverMs: 1 });
+    assert.deepEqual(logged, ['the rule pro could not be looked at: no customers were imported yet']);
+  });
+
   it('send a digest by mail once a week, with what is new, climbs, was shipped and waits', async (t) => {
     const mail = await openMailServer(t);
     const file = { channels: { pm: { mail: ['pm@example.com'] } }, rules: [{ ...DIGEST, to: ['pm'] }] };
